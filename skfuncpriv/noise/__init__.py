@@ -1,1 +1,28 @@
+"""Noise that is drawn exactly and rounded once: laws, lattices and random bits."""
 
+from ._bits import OperatingSystemBits, RandomBits, SeededBits, random_bits
+from ._block_spherical import BlockSpherical
+from ._exact import exact_budget
+from ._gaussian import IndependentGaussian
+from ._laplace import IndependentLaplace
+from ._lattice import FixedPoint, Lattice, release_lattice
+from ._law import NoiseLaw
+from ._shaped import ShapedNoise
+from ._spherical import SphericalLaplace
+
+__all__ = [
+    "BlockSpherical",
+    "FixedPoint",
+    "IndependentGaussian",
+    "IndependentLaplace",
+    "Lattice",
+    "NoiseLaw",
+    "OperatingSystemBits",
+    "RandomBits",
+    "SeededBits",
+    "ShapedNoise",
+    "SphericalLaplace",
+    "exact_budget",
+    "random_bits",
+    "release_lattice",
+]

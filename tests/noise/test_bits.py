@@ -1,0 +1,76 @@
+"""Sources of random bits."""
+
+import copy
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+
+from skfuncpriv.noise import OperatingSystemBits, SeededBits, random_bits
+
+
+def test_default_is_the_operating_system():
+    bits = random_bits(None)
+    assert isinstance(bits, OperatingSystemBits)
+    assert not bits.seeded
+
+
+def test_numpy_global_state_is_neither_read_nor_written():
+    np.random.seed(0)
+    before = np.random.get_state()[1].copy()
+    first = random_bits(None).words(4)
+    np.random.seed(0)
+    assert (random_bits(None).words(4) != first).any()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+
+
+def test_seeded_words_repeat_and_say_so():
+    assert random_bits(3).seeded
+    np.testing.assert_array_equal(random_bits(3).words(5), SeededBits(3).words(5))
+    assert (random_bits(3).words(5) != random_bits(4).words(5)).any()
+    state = np.random.RandomState(1)
+    first, second = random_bits(state), random_bits(state)
+    assert first.seeded
+    assert (first.words(5) != second.words(5)).any()
+    assert random_bits(np.random.default_rng(0)).seeded
+
+
+def test_seeded_words_do_not_depend_on_how_they_are_asked_for():
+    bits = SeededBits(1)
+    parts = np.concatenate([bits.words(3), bits.words(4)])
+    np.testing.assert_array_equal(parts, SeededBits(1).words(7))
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, True, "secure", [1]])
+def test_other_random_states_are_refused(bad):
+    with pytest.raises(ValueError, match="random_state must be None"):
+        random_bits(bad)
+
+
+def test_seeded_sources_are_never_copied():
+    for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            duplicate(SeededBits(0))
+
+
+def test_secure_source_has_no_state_to_copy():
+    assert vars(random_bits(None)) == {}
+
+
+def _child_words(bits, queue):
+    queue.put(bits.words(8).tolist())
+
+
+def test_forked_children_draw_other_words():
+    context = multiprocessing.get_context("fork")
+    bits, queue = random_bits(None), context.Queue()
+    children = [
+        context.Process(target=_child_words, args=(bits, queue)) for _ in range(3)
+    ]
+    for child in children:
+        child.start()
+    drawn = [tuple(queue.get()) for _ in children] + [tuple(bits.words(8).tolist())]
+    for child in children:
+        child.join()
+    assert len(set(drawn)) == 4

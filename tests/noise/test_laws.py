@@ -1,0 +1,166 @@
+"""Moments, shapes of distribution, losses and calibration of the noise laws."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfuncpriv.noise import (
+    BlockSpherical,
+    IndependentGaussian,
+    IndependentLaplace,
+    Lattice,
+    SeededBits,
+    ShapedNoise,
+    SphericalLaplace,
+)
+
+N_DRAWS = 100_000
+P_MIN = 1e-8  # with fewer than 100 such tests a false alarm has odds below 1e-6
+
+
+def draws(law, seed=0):
+    lattice = Lattice(-24)
+    zeros = np.zeros((N_DRAWS, law.size))
+    return lattice.to_float(law.release(zeros, lattice, SeededBits(seed)))
+
+
+def test_moments(law):
+    noise = draws(law)
+    second = noise**2
+    error = second.std(axis=0) / math.sqrt(N_DRAWS)
+    np.testing.assert_array_less(abs(second.mean(axis=0) - law.std**2), 6 * error)
+    assert law.expected_square == pytest.approx(np.sum(law.std**2), rel=1e-12)
+    np.testing.assert_array_less(
+        abs(noise.mean(axis=0)), 6 * law.std / math.sqrt(N_DRAWS)
+    )
+
+
+def test_laplace_distribution():
+    law = IndependentLaplace((0.5, 2.0))
+    for column, scale in zip(draws(law).T, law.scales, strict=True):
+        assert stats.kstest(column, stats.laplace(scale=scale).cdf).pvalue > P_MIN
+
+
+def test_gaussian_distribution():
+    law = IndependentGaussian((0.5, 2.0, 1.0))
+    noise = draws(law)
+    for column, deviation in zip(noise.T, law.deviations, strict=True):
+        assert stats.kstest(column, stats.norm(scale=deviation).cdf).pvalue > P_MIN
+    correlation = np.corrcoef(noise.T)[np.triu_indices(3, 1)]
+    assert abs(correlation).max() < 6 / math.sqrt(N_DRAWS)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 31, 40])
+def test_spherical_radius_is_gamma_and_direction_uniform(size):
+    noise = draws(SphericalLaplace(size, 1.5), seed=size)
+    radius = np.linalg.norm(noise, axis=1)
+    assert stats.kstest(radius, stats.gamma(size, scale=1.5).cdf).pvalue > P_MIN
+    cosine = noise[:, 0] / radius
+    if size > 1:  # (1 + cosine) / 2 is Beta((m - 1) / 2, (m - 1) / 2)
+        half = stats.beta((size - 1) / 2, (size - 1) / 2)
+        assert stats.kstest((1 + cosine) / 2, half.cdf).pvalue > P_MIN
+        rank = stats.spearmanr(radius, abs(cosine)).statistic
+        assert abs(rank) < 6 / math.sqrt(N_DRAWS)
+
+
+def test_laplace_agrees_with_opendp():
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    space = (
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)),
+        dp.l1_distance(T=float),
+    )
+    oracle = dp.m.make_laplace(*space, scale=2.0)([0.0] * 20_000)
+    ours = draws(IndependentLaplace((2.0,)))[:, 0]
+    assert stats.ks_2samp(ours, oracle).pvalue > P_MIN
+
+
+def test_shaped_noise_has_the_covariance_of_its_shape():
+    matrix = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [0.3, -1.0, 1.5]])
+    law = ShapedNoise(SphericalLaplace(3), matrix)
+    noise = draws(law)
+    expected = 4.0 * matrix @ matrix.T
+    products = noise[:, :, None] * noise[:, None, :]
+    error = products.std(axis=0) / math.sqrt(N_DRAWS)
+    np.testing.assert_array_less(abs(products.mean(axis=0) - expected), 6 * error)
+
+
+def test_losses_of_shifts():
+    assert IndependentLaplace((1.0, 0.5)).loss([0.5, -1.0]) == 2.5
+    assert IndependentGaussian((1.0, 0.5)).loss([1.0, 1.0]) == 2.5
+    assert SphericalLaplace(2, 0.5).loss([3.0, 4.0]) == 10.0
+    assert BlockSpherical((2, 1), (0.5, 2.0)).loss([3.0, 4.0, 1.0]) == 10.5
+    shaped = ShapedNoise(IndependentGaussian((1.0, 1.0)), [[1.0, 0.0], [1.0, 1.0]])
+    assert shaped.loss([1.0, 1.0]) == 0.5
+
+
+def test_losses_are_rounded_up():
+    third = IndependentLaplace((3.0,)).loss([1.0])
+    assert Fraction(third) >= Fraction(1, 3) > Fraction(math.nextafter(third, 0))
+    root = SphericalLaplace(2, 1.0).loss([1.0, 1.0])
+    assert Fraction(root) ** 2 >= 2 > Fraction(math.nextafter(root, 0)) ** 2
+
+
+EPSILONS = [1e-3, 0.1, 0.3, 1.0, 1 / 3, 50.0, 1e6]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("sensitivity", [1e-9, 0.1, 2.0 / 3.0, 1e12])
+def test_calibration_is_safe_and_tight(epsilon, sensitivity):
+    radius = Fraction(sensitivity)
+    budget = min(Fraction(epsilon), Fraction(repr(epsilon)))
+    profile = np.geomspace(1, 1e-3, 40)
+    laplace = IndependentLaplace.scale_for(epsilon, sensitivity, profile)
+    square = sum((radius / Fraction(b)) ** 2 for b in laplace.scales)
+    blocks = BlockSpherical.scale_for(epsilon, sensitivity, (5,) * 40, profile)
+    block_square = sum((radius / Fraction(b)) ** 2 for b in blocks.scales)
+    spherical = SphericalLaplace.scale_for(epsilon, sensitivity, 7)
+    gaussian = IndependentGaussian.scale_for(epsilon, sensitivity, 3)
+    sphere_square = (radius / Fraction(spherical.scale)) ** 2
+    for loss in (square, block_square, sphere_square):
+        assert budget**2 * (1 - Fraction(1, 10**12)) <= loss <= budget**2
+    loss = (radius / Fraction(gaussian.deviations[0])) ** 2 / 2
+    assert budget * (1 - Fraction(1, 10**12)) <= loss <= budget
+
+
+def test_worst_case_shift_attains_the_ball_loss():
+    profile = np.array([1.0, 0.3, 0.05])
+    law = IndependentLaplace.scale_for(1.0, 2.0, profile)
+    worst = 1 / np.array(law.scales)
+    worst *= 2.0 / np.linalg.norm(worst)
+    assert law.loss(worst) == pytest.approx(1.0, rel=1e-12)
+    blocks = BlockSpherical.scale_for(1.0, 2.0, (2, 1, 3), profile)
+    worst = np.repeat(1 / np.array(blocks.scales) / np.sqrt([2, 1, 3]), [2, 1, 3])
+    worst *= 2.0 / np.linalg.norm(worst)
+    assert blocks.loss(worst) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, True, "1", None])
+def test_bad_budgets_and_scales_are_refused(bad):
+    with pytest.raises(ValueError, match="finite number > 0"):
+        SphericalLaplace.scale_for(bad, 1.0, 2)
+    with pytest.raises(ValueError, match="finite number > 0"):
+        IndependentLaplace((1.0, bad))
+
+
+def test_scales_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="range of floating point"):
+        SphericalLaplace.scale_for(5e-324, 1.0, 2)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [[1.0, 1.0], [0.0, 1.0]],
+        [1.0, 0.0],
+        [1.0, math.nan],
+        [1.0, 1.0, 1.0],
+        [1.0, 1e-14],
+    ],
+)
+def test_shapes_that_switch_noise_off_are_refused(shape):
+    with pytest.raises(ValueError, match="shape"):
+        ShapedNoise(SphericalLaplace(2), shape)
