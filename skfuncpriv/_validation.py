@@ -14,9 +14,9 @@ from typing import Any
 
 def check_real(value: Any, name: str) -> float:
     """A finite real number as a float; booleans, strings and NaN are refused."""
-    if isinstance(value, bool) or not isinstance(value, Real) or _is_numpy_bool(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}")
-    number = float(value)
+    number = _as_float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return number
@@ -25,9 +25,9 @@ def check_real(value: Any, name: str) -> float:
 def check_positive(value: Any, name: str) -> float:
     """A finite number > 0."""
     rule = f"{name} must be a finite number > 0, got {value!r}"
-    if isinstance(value, bool) or not isinstance(value, Real) or _is_numpy_bool(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(rule)
-    number = float(value)
+    number = _as_float(value)
     if not (math.isfinite(number) and number > 0):
         raise ValueError(rule)
     return number
@@ -36,9 +36,9 @@ def check_positive(value: Any, name: str) -> float:
 def check_delta(value: Any, name: str = "delta") -> float:
     """A number in [0, 1)."""
     rule = f"{name} must be a number in [0, 1), got {value!r}"
-    if isinstance(value, bool) or not isinstance(value, Real) or _is_numpy_bool(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(rule)
-    number = float(value)
+    number = _as_float(value)
     if not 0.0 <= number < 1.0:
         raise ValueError(rule)
     return number
@@ -74,5 +74,9 @@ def check_interval(value: Any, name: str) -> tuple[float, float]:
     return low, high
 
 
-def _is_numpy_bool(value: Any) -> bool:
-    return type(value).__name__ in ("bool_", "bool")
+def _as_float(value: Any) -> float:
+    """The float of a real number; numbers out of range become infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -113,7 +113,7 @@ def random_bits(random_state: Any = None) -> RandomBits:
     if (
         isinstance(random_state, Integral)
         and not isinstance(random_state, bool)
-        and random_state >= 0
+        and int(random_state) >= 0
     ):
         return SeededBits(int(random_state))
     raise ValueError(

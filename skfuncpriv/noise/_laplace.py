@@ -75,14 +75,11 @@ class IndependentLaplace(NoiseLaw):
         weights = np.array(as_scales(profile, "profile"))
         budget, radius = exact_budget(epsilon), Fraction(sensitivity)
 
-        def scales(factor: float) -> FloatArray:
-            return factor * weights
-
-        start = float(sensitivity * np.sqrt(np.sum(weights**-2.0)) / epsilon)
         factor = smallest_safe(
-            start, lambda f: squared_loss(radius, scales(f)) <= budget**2
+            float(sensitivity * np.sqrt(np.sum(weights**-2.0)) / epsilon),
+            lambda f: squared_loss(radius, f * weights) <= budget**2,
         )
-        return cls(tuple(scales(factor)))
+        return cls(tuple(factor * weights))
 
     @property
     def size(self) -> int:

@@ -113,9 +113,10 @@ class SplitValue:
             value = int(self.source.values[row, column]) * unit
         else:
             value = Fraction(float(self.source[row, column]))
-        limit = 1 << (_MAX_BITS - 1)
+        limit = Fraction(1 << (_MAX_BITS - 1))
         multiple = value / Fraction(2) ** self.lattice.exponent
-        return min(max(multiple, -limit), limit) - int(self.integer[row, column])
+        clipped = min(max(multiple, -limit), limit)
+        return clipped - int(self.integer[row, column])
 
 
 def split(value: FixedPoint | FloatArray, lattice: Lattice) -> SplitValue:

@@ -145,5 +145,5 @@ def _floor(end: Any) -> int | None:
     sign, mantissa, exponent, _ = end._mpi_[0]
     if mantissa == 0 and exponent != 0:
         return None
-    mantissa = -int(mantissa) if sign else int(mantissa)
-    return mantissa << exponent if exponent >= 0 else mantissa >> -exponent
+    signed = -int(mantissa) if sign else int(mantissa)
+    return signed << int(exponent) if exponent >= 0 else signed >> -int(exponent)

@@ -77,9 +77,7 @@ class ShapedNoise(NoiseLaw):
     @property
     def std(self) -> FloatArray:
         """The standard deviation of each coordinate."""
-        return np.asarray(
-            np.sqrt((self.shape * self.law.std) ** 2 @ np.ones(self.size))
-        )
+        return np.asarray(np.linalg.norm(self.shape * self.law.std, axis=1))
 
     @property
     def smallest_scale(self) -> float:
@@ -95,7 +93,8 @@ class ShapedNoise(NoiseLaw):
         solved: list[Fraction] = []
         for row, target in zip(self.shape, np.asarray(shift, np.float64), strict=True):
             known = zip(solved, row, strict=False)
-            rest = Fraction(target) - sum((x * Fraction(s) for x, s in known), 0)
+            solved_part = sum((x * Fraction(s) for x, s in known), Fraction(0))
+            rest = Fraction(target) - solved_part
             solved.append(rest / Fraction(row[len(solved)]))
         return self.law.loss([round_up(abs(x)) for x in solved])
 
