@@ -1,0 +1,85 @@
+"""The public side of curves on a common grid: shapes, points, names of columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skfuncpriv._tables import as_numbers, check_finite
+from skfuncpriv._validation import check_interval
+
+NO_OUTPUTS = "values must have at least 1 output"
+
+
+def check_wide_shape(values: np.ndarray) -> None:
+    if values.ndim in (0, 1):
+        raise ValueError(
+            "Expected 2D array, got scalar or 1D array instead. Reshape your data "
+            "either using array.reshape(-1, 1) if each curve has a single point or "
+            "array.reshape(1, -1) if it contains a single curve."
+        )
+    if values.ndim > 3:
+        raise ValueError("Expected an array (n_curves, n_points) or 3D with outputs")
+    if values.shape[0] == 0:
+        raise ValueError(too_few("sample", values.shape))
+    if values.shape[1] == 0:
+        raise ValueError(too_few("feature", values.shape))
+    if values.shape[-1] == 0:
+        raise ValueError(NO_OUTPUTS)
+
+
+def too_few(what: str, shape: tuple[int, ...]) -> str:
+    """The words of scikit-learn; the shape is that of a common grid, hence public."""
+    return (
+        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is "
+        "required."
+    )
+
+
+def public_grid(
+    grid: Any, domain: Any, n_points: int, names: list | None
+) -> np.ndarray:
+    if isinstance(grid, str):
+        if grid != "columns":
+            raise ValueError(f"grid must be numbers or 'columns', got {grid!r}")
+        grid = _names_as_numbers(names)
+        if grid is None:
+            raise ValueError(
+                "grid='columns' needs a frame whose column names are all numbers"
+            )
+    if grid is None:
+        points = _names_as_numbers(names)
+        if points is not None and not _equally_spaced(points):
+            raise ValueError(
+                "The names of the columns are numbers that are not equally spaced: "
+                "pass grid='columns' to use them, or another grid"
+            )
+        return np.linspace(*check_interval(domain, "domain"), n_points)
+    grid = as_numbers(grid)
+    if grid.shape != (n_points,):
+        raise ValueError("grid must have one entry for each point of the curves")
+    check_finite(grid)
+    if not (grid[1:] > grid[:-1]).all():
+        raise ValueError("grid must be strictly increasing")
+    if domain is not None:
+        check_inside(grid, check_interval(domain, "domain"))
+    return grid.copy()
+
+
+def check_inside(grid: np.ndarray, domain: tuple[float, float]) -> None:
+    if grid[0] < domain[0] or grid[-1] > domain[1]:
+        raise ValueError("grid must lie inside domain, in the same unit")
+
+
+def _names_as_numbers(names: list | None) -> np.ndarray | None:
+    try:
+        points = np.array([float(name) for name in names or ()])
+    except (TypeError, ValueError):
+        return None
+    return points if len(points) and np.isfinite(points).all() else None
+
+
+def _equally_spaced(points: np.ndarray) -> bool:
+    steps = np.diff(points)
+    return bool((steps > 0).all() and np.allclose(steps, steps[:1], rtol=1e-6, atol=0))
