@@ -1,1 +1,6 @@
+"""Small public data sets and generators of curves, for examples and tests."""
 
+from skfuncpriv.datasets._elnino import load_elnino
+from skfuncpriv.datasets._make_curves import make_curves
+
+__all__ = ["load_elnino", "make_curves"]
