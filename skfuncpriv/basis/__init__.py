@@ -1,1 +1,20 @@
+"""Public orthonormal bases of functions on an interval."""
 
+from skfuncpriv.basis._base import Basis, check_orthonormal
+from skfuncpriv.basis._bspline import BSplineBasis
+from skfuncpriv.basis._cosine import CosineBasis
+from skfuncpriv.basis._fourier import FourierBasis
+from skfuncpriv.basis._kernel import KernelBasis
+from skfuncpriv.basis._legendre import LegendreBasis
+from skfuncpriv.basis._orthonormal import OrthonormalBasis
+
+__all__ = [
+    "BSplineBasis",
+    "Basis",
+    "CosineBasis",
+    "FourierBasis",
+    "KernelBasis",
+    "LegendreBasis",
+    "OrthonormalBasis",
+    "check_orthonormal",
+]
