@@ -1,0 +1,104 @@
+"""From rows to people: exact averages of the rows that one person owns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..noise._lattice import FloatArray, IntArray
+from ._ball import BallContributions
+
+_SPLIT_BITS = 26
+
+
+def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
+    """Number the people that own the rows.
+
+    Parameters
+    ----------
+    groups : array-like, shape (n_rows,)
+        A label per row; *private*, except for the number of distinct ones.
+    n_rows : int
+        The number of rows; *private*.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (n_rows,)
+        The number of each row's person.
+    n_people : int
+        How many people there are; *public*.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not one per row, or if one is missing (None or NaN).
+
+    Examples
+    --------
+    >>> from skfuncpriv.summaries import person_codes
+    >>> person_codes(["ann", "bob", "ann"], 3)[1]
+    2
+    """
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise ValueError("groups must be one-dimensional, with one label per row")
+    missing = labels != labels
+    if labels.dtype.kind == "O":
+        missing = missing | np.array([label is None for label in labels], dtype=bool)
+        labels = np.array([str(label) for label in labels], dtype=str)
+    if np.any(missing):
+        raise ValueError("groups must not hold missing labels (None or NaN)")
+    people, codes = np.unique(labels, return_inverse=True)
+    return codes, len(people)
+
+
+def person_averages(
+    coefficients: FloatArray, codes: NDArray[np.intp], n_people: int, radius: float
+) -> FloatArray:
+    """Average the coefficient vectors of each person, exactly.
+
+    Parameters
+    ----------
+    coefficients : ndarray, shape (n_rows, m)
+        One vector per row, in orthonormal coordinates; *private*.
+    codes : ndarray of int, shape (n_rows,)
+        The person of each row, 0 .. n_people - 1; *private*.
+    n_people : int
+        *Public.*
+    radius : float
+        A bound on the norm of a row, at which rows are clipped; *public*.
+
+    Returns
+    -------
+    ndarray, shape (n_people, m)
+        The averages, still to be clipped.
+
+    Notes
+    -----
+    Rows are rounded to a lattice of 2^-52 of the radius and summed as integers, in two
+    words so that no number of rows can overflow (that number is private and must not
+    show); the sum is divided by the count with integer arithmetic. The result depends
+    neither on the order of the rows nor on the rows of other people.
+    """
+    n_coefficients = coefficients.shape[1]
+    ball = BallContributions(1, n_coefficients, radius)
+    rows = ball.contributions(coefficients)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(n_people))
+    counts = np.bincount(codes, minlength=n_people)[:, None]
+    rows = rows[order]
+    high = rows >> _SPLIT_BITS
+    low = rows - (high << _SPLIT_BITS)
+    high_sum = np.add.reduceat(high, starts, axis=0)
+    low_sum = np.add.reduceat(low, starts, axis=0)
+    average = _divide(high_sum, low_sum, counts)
+    return ball.lattice.to_float(average)
+
+
+def _divide(high: IntArray, low: IntArray, counts: IntArray) -> IntArray:
+    """Return floor((high * 2^26 + low) / counts) without overflow."""
+    quotient = high // counts
+    rest = (high - quotient * counts << _SPLIT_BITS) + low
+    return (quotient << _SPLIT_BITS) + rest // counts
