@@ -225,7 +225,7 @@ class MeanCurveDisplay:
         """Labels, a quiet frame, and the guarantee where it hides nothing."""
         ax.set_xlabel("t")
         ax.set_ylabel("mean")
-        ax.margins(x=0.01, y=0.1)
+        ax.margins(x=0.01)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
@@ -236,11 +236,13 @@ class MeanCurveDisplay:
         ax.legend(
             [handles[i] for i in order],
             [labels[i] for i in order],
-            loc="best",
+            loc="upper left",
+            ncols=2,
             fontsize="small",
-            edgecolor="none",
-            framealpha=0.8,
+            frameon=False,
         )
+        low, high = ax.get_ylim()  # head room, so that the legend hides no curve
+        ax.set_ylim(low, high + 0.04 * (len(labels) + 1) * (high - low))
         if self.guarantee is not None:
             text = textwrap.fill(str(self.guarantee), width=84)
             ax.set_title(text, fontsize="small", color="0.35", loc="left")
