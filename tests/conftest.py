@@ -1,0 +1,28 @@
+"""Fixtures of all tests: a backend without a screen, and the shared data."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+_SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """Directory of the shared data sets; the test is skipped where it is absent."""
+    if not _SHARED_DATA.is_dir():
+        pytest.skip("../shared/data, which is not part of the repository, is absent")
+    return _SHARED_DATA
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Close the figures of each test, if it made any."""
+    yield
+    import sys
+
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
