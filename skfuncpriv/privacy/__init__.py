@@ -1,1 +1,30 @@
+"""Guarantees, calibration, the budget ledger and the empirical audit."""
 
+from ._audit import AuditResult, audit
+from ._calibration import (
+    analytic_gaussian_sigma,
+    classic_gaussian_sigma,
+    gaussian_delta,
+    laplace_scale,
+    zcdp_sigma,
+)
+from ._conversion import rho_for_approx_dp
+from ._exact import exact_epsilon
+from ._guarantee import PrivacyGuarantee
+from ._ledger import BudgetLedger
+from ._ledger_file import LedgerRecord
+
+__all__ = [
+    "AuditResult",
+    "BudgetLedger",
+    "LedgerRecord",
+    "PrivacyGuarantee",
+    "analytic_gaussian_sigma",
+    "audit",
+    "classic_gaussian_sigma",
+    "exact_epsilon",
+    "gaussian_delta",
+    "laplace_scale",
+    "rho_for_approx_dp",
+    "zcdp_sigma",
+]
