@@ -63,12 +63,6 @@ class Curves:
         between its neighbours in the same curve; a curve that has no value in one of
         its outputs is marked in `all_missing`. With "error" they are refused.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the input is malformed. The texts are constant: they name the rule and the
-        remedy, never a row, a count or a value.
-
     Attributes
     ----------
     values : ndarray of shape (n_curves, n_points, n_outputs) or (n_obs, n_outputs)
@@ -86,9 +80,15 @@ class Curves:
     all_missing : ndarray of bool of shape (n_curves,)
         Private: the curves without data, which count with contribution 0.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the input is malformed. The texts are constant: they name the rule and the
+        remedy, never a row, a count or a value.
+
     See Also
     --------
-    as_curves : Reads anything that an estimator accepts as curves.
+    as_curves : Read curves in any of the forms that an estimator accepts.
 
     Notes
     -----
@@ -307,7 +307,7 @@ class Curves:
 def as_curves(
     X: Any, *, grid: Any = None, domain: Any, missing: str = "error"
 ) -> Curves:
-    """Curves from anything that an estimator accepts as curves.
+    """Read curves in any of the forms that an estimator accepts.
 
     Parameters
     ----------
