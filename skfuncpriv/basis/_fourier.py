@@ -44,8 +44,8 @@ class FourierBasis(Basis):
     Examples
     --------
     >>> from skfuncpriv.basis import FourierBasis
-    >>> FourierBasis(3, domain=(0.0, 24.0)).evaluate([6.0]).round(3)
-    array([[ 0.204,  0.289, -0.   ]])
+    >>> FourierBasis(3, domain=(0.0, 24.0)).evaluate([3.0]).round(3)
+    array([[0.204, 0.204, 0.204]])
     """
 
     n_basis: int

@@ -20,11 +20,12 @@ from skfuncpriv.basis._quadrature import FloatArray, gauss_legendre, legendre_ta
 ReferenceKernel = Callable[[FloatArray, FloatArray], FloatArray]
 
 _RESOLVED = 1e-13
-_MAX_SMOOTH = 512
-_MAX_SPLIT = 512
+_MAX_SMOOTH = 1100
+_MAX_SPLIT = 256
 # Rounding may make a kernel this asymmetric or indefinite, relative to its size.
 _KERNEL_ERROR = 1e-9
-# What the eigenfunctions of a kernel with a kink must reach.
+# Where a kernel with a kink has settled: the last Legendre coefficients, and the change
+# of the eigenvalues from the size before, relative to the first.
 _SPLIT_SETTLED = 1e-6
 
 
@@ -39,12 +40,18 @@ def kernel_expansion(kernel: ReferenceKernel, n_functions: int) -> LegendreExpan
             return expand(matrix, n_functions)
         size *= 2
     size = degree
+    previous = np.zeros(n_functions)
     while size <= max(_MAX_SPLIT, 2 * degree):
         matrix = _split_matrix(kernel, size)
+        if not np.any(matrix):  # white noise: nothing off the diagonal
+            break
         expansion = expand(matrix, n_functions)
-        if expansion.truncation <= _SPLIT_SETTLED:
+        eigenvalues = expansion.eigenvalues
+        change = np.max(np.abs(eigenvalues - previous)) / eigenvalues[0]
+        if max(expansion.truncation, change) <= _SPLIT_SETTLED:
             return expansion
-        size *= 2
+        previous = eigenvalues
+        size += size // 2
     raise ValueError(
         "the Karhunen-Loeve functions of the kernel did not settle: it is too rough, "
         "or its length scale too small for the domain; use a smoother kernel"

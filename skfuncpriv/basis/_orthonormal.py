@@ -71,10 +71,12 @@ class OrthonormalBasis(Basis):
 
     @property
     def n_basis(self) -> int:  # type: ignore[override]
+        """Number of functions."""
         return self.basis.n_basis
 
     @property
     def domain(self) -> tuple[float, float]:  # type: ignore[override]
+        """Ends of the interval, in the user's units."""
         return self.basis.domain
 
     @property

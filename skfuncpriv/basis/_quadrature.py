@@ -25,7 +25,9 @@ PANEL_NODES_SQUARE = 16
 @lru_cache(maxsize=32)
 def gauss_legendre(n_nodes: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of the rule with `n_nodes` points on [-1, 1], read-only."""
-    nodes, weights = roots_legendre(n_nodes)
+    nodes, _ = roots_legendre(n_nodes)
+    # Christoffel's formula: scipy's own weights of long rules are off by 1e-10.
+    weights = 1.0 / np.sum(legendre_table(nodes, n_nodes) ** 2, axis=1)
     nodes.flags.writeable = False
     weights.flags.writeable = False
     return nodes, weights
