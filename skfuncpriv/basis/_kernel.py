@@ -66,12 +66,12 @@ class KernelBasis(Basis):
     case the functions are orthonormal to rounding.
 
     Eigenvalues below 1e-12 of the first cannot be told from rounding errors (a Gaussian
-    kernel has only a few dozen above; in general a function is known to about 1e-15
-    over its part of the first eigenvalue). `spectrum` shows them as that floor, and their
-    functions are the smoothest ones orthogonal to those before, so that every
-    `n_basis` gives an orthonormal basis. Signs are fixed: the first large swing from
-    the left is upward. Functions of equal eigenvalues (periodic kernels) may be any
-    orthonormal basis of their span.
+    kernel has only a few dozen above; a function is known to about 1e-15 over its part
+    of the first eigenvalue). `spectrum` shows them as that floor, and their functions
+    are the smoothest ones orthogonal to those before, so that every `n_basis` gives an
+    orthonormal basis. Signs are fixed: the first large swing from the left is upward.
+    Functions of equal eigenvalues (periodic kernels) may be any orthonormal basis of
+    their span.
 
     References
     ----------
