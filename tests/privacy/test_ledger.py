@@ -1,0 +1,438 @@
+"""The ledger: exact, atomic, shared by threads and processes, closed when in doubt."""
+
+import multiprocessing
+import os
+import pickle
+import sqlite3
+import stat
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+
+from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
+from skfuncpriv.privacy import _ledger_file as ledger_file
+
+
+def pure(epsilon, **rest):
+    return PrivacyGuarantee(definition="pure-dp", epsilon=epsilon, **rest)
+
+
+def approx(epsilon, delta):
+    return PrivacyGuarantee(definition="approx-dp", epsilon=epsilon, delta=delta)
+
+
+def zcdp(rho):
+    return PrivacyGuarantee(definition="zcdp", rho=rho)
+
+
+def geo(epsilon, metric="L2"):
+    return PrivacyGuarantee(definition="geo", epsilon=epsilon, metric=metric)
+
+
+def try_charge(path, epsilon=0.1):
+    """One charge by a worker: whether it was accepted."""
+    try:
+        BudgetLedger(path).charge(pure(epsilon))
+    except BudgetExceededError:
+        return False
+    return True
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "budget.db")
+
+
+def test_a_new_ledger_has_spent_nothing(path):
+    ledger = BudgetLedger(path, epsilon=3.0)
+    assert ledger.budget == pure(3.0)
+    assert ledger.spent.epsilon == 0.0
+    assert ledger.remaining == pure(3.0)
+    assert ledger.history() == []
+    assert ledger.spent + pure(0.5) == pure(0.5)
+    assert pickle.loads(pickle.dumps(ledger.spent)) == ledger.spent
+
+
+def test_thirty_tenths_fill_three(path):
+    ledger = BudgetLedger(path, epsilon=3.0)
+    for _ in range(29):
+        ledger.charge(pure(0.1))
+    assert ledger.spent == pure(2.9)
+    assert ledger.remaining == pure(0.1)
+    ledger.charge(ledger.remaining)
+    assert ledger.spent == pure(3.0)
+    assert ledger.remaining.epsilon == 0.0
+    with pytest.raises(BudgetExceededError, match="nothing was charged"):
+        ledger.charge(pure(1e-300))
+
+
+def test_a_sum_below_float_resolution_is_not_lost(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(1e-20))
+    with pytest.raises(BudgetExceededError):
+        ledger.charge(pure(1.0))
+    assert Fraction(repr(ledger.spent.epsilon)) == Fraction("1e-20")
+    assert ledger.remaining.epsilon < 1.0
+    ledger.charge(ledger.remaining)
+
+
+def test_a_refused_charge_writes_nothing(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.9), "first")
+    before = ledger.path.read_bytes()
+    for refused in (pure(0.2), pure(0.01, unit="person"), approx(0.01, 1e-9)):
+        with pytest.raises(PrivacyError):
+            ledger.charge(refused)
+    assert ledger.path.read_bytes() == before
+
+
+def test_times_is_all_or_nothing(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.1), times=9)
+    assert ledger.spent == pure(0.9)
+    with pytest.raises(BudgetExceededError):
+        ledger.charge(pure(0.1), times=2)
+    assert ledger.spent == pure(0.9)
+    assert [record.times for record in ledger.history()] == [9]
+    with pytest.raises(ValueError, match="times must be an integer >= 1"):
+        ledger.charge(pure(0.1), times=0)
+
+
+def test_history(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    start = datetime.now(UTC)
+    ledger.charge(pure(0.1), "mean")
+    ledger.charge(pure(0.2, seeded=True), "density")
+    first, second = ledger.history()
+    assert (first.label, first.guarantee, first.times) == ("mean", pure(0.1), 1)
+    assert (second.label, second.guarantee) == ("density", pure(0.2, seeded=True))
+    assert start <= first.time <= second.time <= datetime.now(UTC)
+
+
+def test_a_seeded_charge_counts_and_shows(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.1, seeded=True))
+    ledger.charge(pure(0.1))
+    assert ledger.spent == pure(0.2, seeded=True)
+    assert not ledger.remaining.seeded
+
+
+def test_approx_ledger(path):
+    ledger = BudgetLedger(path, epsilon=1.0, delta=1e-6)
+    ledger.charge(pure(0.1))
+    assert ledger.spent == pure(0.1)
+    ledger.charge(approx(0.2, 1e-7))
+    assert ledger.spent == approx(0.3, 1e-7)
+    assert ledger.remaining == approx(0.7, 9e-7)
+    with pytest.raises(BudgetExceededError):
+        ledger.charge(approx(0.1, 9.1e-7))
+    with pytest.raises(PrivacyError, match="do not compose"):
+        ledger.charge(zcdp(0.1))
+
+
+def test_zcdp_ledger(path):
+    ledger = BudgetLedger(path, rho=1.0)
+    ledger.charge(zcdp(0.3))
+    ledger.charge(pure(0.2))
+    assert ledger.spent == zcdp(0.32)
+    with pytest.raises(PrivacyError, match="do not compose"):
+        ledger.charge(approx(0.1, 1e-7))
+
+
+def test_geo_ledger(path):
+    ledger = BudgetLedger(path, epsilon=1.0, metric="L2")
+    ledger.charge(geo(0.3))
+    assert ledger.remaining == geo(0.7)
+    with pytest.raises(PrivacyError, match="different metric"):
+        ledger.charge(geo(0.1, metric="sup"))
+    with pytest.raises(PrivacyError, match="do not compose"):
+        ledger.charge(pure(0.1))
+
+
+@pytest.mark.parametrize(
+    ("charge", "text"),
+    [
+        (pure(0.1, unit="person"), "different unit"),
+        (pure(0.1, neighbours="add-remove"), "different neighbours"),
+        (approx(0.1, 1e-7), "a ledger for pure-dp cannot be charged with approx-dp"),
+        (zcdp(0.1), "a ledger for pure-dp cannot be charged with zcdp"),
+        (geo(0.1), "geo"),
+    ],
+)
+def test_what_does_not_match_is_refused(path, charge, text):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    with pytest.raises(PrivacyError, match=text):
+        ledger.charge(charge)
+    assert ledger.history() == []
+
+
+def test_only_guarantees_and_plain_labels_are_charged(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    with pytest.raises(TypeError, match="must be a PrivacyGuarantee"):
+        ledger.charge(0.1)
+    for label in (1, "a\nb", "\ud800"):
+        with pytest.raises(ValueError, match="label must be text"):
+            ledger.charge(pure(0.1), label)
+    assert ledger.spent.epsilon == 0.0
+
+
+def test_opening(path):
+    BudgetLedger(path, epsilon=1.0, unit="person").charge(pure(0.4, unit="person"))
+    assert BudgetLedger(path).spent.epsilon == 0.4
+    assert BudgetLedger(path, epsilon=1, unit="person").spent.epsilon == 0.4
+    for other in ({"epsilon": 1.0}, {"epsilon": 2.0, "unit": "person"}, {"rho": 1.0}):
+        with pytest.raises(PrivacyError, match="holds another budget"):
+            BudgetLedger(path, **other)
+    assert BudgetLedger(path).spent.epsilon == 0.4
+
+
+def test_a_missing_file_is_not_created(path):
+    with pytest.raises(PrivacyError, match="there is no ledger at"):
+        BudgetLedger(path)
+    assert not os.path.exists(path)
+
+
+def test_a_deleted_file_is_not_recreated(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    os.remove(path)
+    with pytest.raises(PrivacyError, match="there is no ledger at"):
+        ledger.charge(pure(0.1))
+    assert not os.path.exists(path)
+
+
+def test_constructor_refuses_half_a_budget(path):
+    with pytest.raises(ValueError, match="give epsilon or rho as well"):
+        BudgetLedger(path, delta=1e-6)
+    with pytest.raises(ValueError, match="epsilon must be"):
+        BudgetLedger(path, epsilon=-1)
+    with pytest.raises(ValueError, match="epsilon must be None"):
+        BudgetLedger(path, epsilon=1, rho=1)
+    assert not os.path.exists(path)
+
+
+def test_reading_never_writes(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.1))
+    before = (ledger.path.read_bytes(), os.stat(path).st_mtime_ns)
+    opened = BudgetLedger(path)
+    _ = opened.budget, opened.spent, opened.remaining, opened.history(), repr(opened)
+    assert (ledger.path.read_bytes(), os.stat(path).st_mtime_ns) == before
+    assert os.listdir(ledger.path.parent) == ["budget.db"]
+    with (
+        pytest.raises(PrivacyError, match="readonly"),
+        ledger_file.reading(ledger.path) as database,
+    ):
+        database.execute("DELETE FROM charges")
+
+
+def test_a_charge_is_synced_under_the_write_lock(path, monkeypatch):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    seen = {}
+
+    def read_state(database):
+        (seen["synchronous"],) = database.execute("PRAGMA synchronous").fetchone()
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                seen["other writer"] = str(error)
+        return original(database)
+
+    original = ledger_file.read_state
+    monkeypatch.setattr(ledger_file, "read_state", read_state)
+    ledger.charge(pure(0.1))
+    assert seen == {"synchronous": 3, "other writer": "database is locked"}
+
+
+def test_an_error_after_the_write_rolls_back(path, monkeypatch):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    original = ledger_file.append_charge
+
+    def fail(*args):
+        original(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ledger_file, "append_charge", fail)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.charge(pure(0.1))
+    monkeypatch.undo()
+    assert ledger.history() == []
+    assert os.listdir(ledger.path.parent) == ["budget.db"]
+    ledger.charge(pure(1.0))
+
+
+def test_a_hundred_threads_do_not_overspend(path):
+    ledger = BudgetLedger(path, epsilon=3.0)
+    with ThreadPoolExecutor(100) as pool:
+        accepted = list(pool.map(try_charge, [path] * 100))
+    assert sum(accepted) == 30
+    assert ledger.spent == pure(3.0)
+    assert len(ledger.history()) == 30
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_processes_do_not_overspend(path, method):
+    ledger = BudgetLedger(path, epsilon=2.0)
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(4, mp_context=context) as pool:
+        accepted = list(pool.map(try_charge, [path] * 40))
+    assert sum(accepted) == 20
+    assert ledger.spent == pure(2.0)
+
+
+def test_processes_create_one_ledger(path):
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(4, mp_context=context) as pool:
+        list(pool.map(create_and_charge, [path] * 8))
+    assert BudgetLedger(path).spent == pure(0.8)
+
+
+def create_and_charge(path):
+    BudgetLedger(path, epsilon=1.0).charge(pure(0.1))
+
+
+def test_the_lock_of_one_process_holds_in_another(path):
+    """While someone else writes, a charge waits, and then sees what was written."""
+    ledger = BudgetLedger(path, epsilon=1.0)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()  # the worker has started
+        with ledger_file.writing(ledger.path) as database:
+            waiting = pool.submit(try_charge, path, 0.6)
+            state = ledger_file.read_state(database)
+            record = ledger_file.LedgerRecord(ledger_file.now(), "", pure(0.6), 1)
+            spent = ledger_file.Amount(epsilon=ledger_file.Decimal("0.6"))
+            ledger_file.append_charge(database, state, record, spent)
+        assert waiting.result() is False
+
+
+def test_pickle_holds_the_path_only(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.25))
+    clone = pickle.loads(pickle.dumps(ledger))
+    assert vars(clone) == {"path": ledger.path}
+    clone.charge(pure(0.25))
+    assert ledger.spent == pure(0.5)
+
+
+def test_a_relative_path_is_resolved_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = BudgetLedger("budget.db", epsilon=1.0)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ledger.charge(pure(0.5))
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_a_symbolic_link_is_the_same_ledger(tmp_path, path):
+    BudgetLedger(path, epsilon=1.0)
+    os.symlink(path, tmp_path / "link.db")
+    BudgetLedger(tmp_path / "link.db").charge(pure(0.7))
+    assert BudgetLedger(path).spent == pure(0.7)
+
+
+@pytest.mark.parametrize("name", ["a b?mode=rw#%20.db", "ö.db", ":memory:"])
+def test_odd_names(tmp_path, name):
+    ledger = BudgetLedger(tmp_path / name, epsilon=1.0)
+    ledger.charge(pure(0.5))
+    assert os.listdir(tmp_path) == [name]
+    assert BudgetLedger(tmp_path / name).spent == pure(0.5)
+
+
+def assert_closed(path):
+    """The file can be neither read nor charged nor created over."""
+    ledger = BudgetLedger.__new__(BudgetLedger)
+    ledger.path = ledger_file.Path(path)
+    for attempt in (
+        lambda: BudgetLedger(path),
+        lambda: BudgetLedger(path, epsilon=1.0),
+        lambda: ledger.charge(pure(0.001)),
+        lambda: ledger.spent,
+        lambda: ledger.remaining,
+        lambda: ledger.history(),
+    ):
+        with pytest.raises(PrivacyError, match="cannot be used"):
+            attempt()
+
+
+def test_a_file_that_is_no_database_fails_closed(path):
+    with open(path, "w") as file:
+        file.write("budget: 3\n" * 500)
+    assert_closed(path)
+    with open(path) as file:
+        assert file.read() == "budget: 3\n" * 500
+
+
+def test_another_database_fails_closed(path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE people (name TEXT)")
+    assert_closed(path)
+
+
+def test_a_folder_fails_closed(tmp_path):
+    assert_closed(str(tmp_path))
+
+
+def test_an_empty_file_is_no_ledger_but_can_become_one(path):
+    open(path, "w").close()
+    with pytest.raises(PrivacyError, match="not a ledger"):
+        BudgetLedger(path)
+    assert BudgetLedger(path, epsilon=1.0).remaining == pure(1.0)
+
+
+def test_a_truncated_file_fails_closed(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    for _ in range(40):
+        ledger.charge(pure(0.001), "x" * 200)
+    size = os.path.getsize(path)
+    os.truncate(path, size // 2)
+    assert_closed(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE charges SET spent = replace(spent, '0.9', '0.1')",
+        "UPDATE charges SET spent = 'nonsense'",
+        "UPDATE charges SET spent = NULL",
+        "UPDATE charges SET times = 0",
+        "UPDATE charges SET digest = ''",
+        "UPDATE budget SET guarantee = replace(guarantee, '1.0', '9.0')",
+        "DELETE FROM budget",
+        "INSERT INTO budget SELECT * FROM budget",
+        "DROP TABLE charges",
+        "PRAGMA user_version = 99",
+    ],
+)
+def test_damaged_content_fails_closed(path, damage):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.9))
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(damage)
+    assert_closed(path)
+
+
+def test_damage_deep_in_the_history_is_found(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    for _ in range(5):
+        ledger.charge(pure(0.1))
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("UPDATE charges SET label = 'changed' WHERE id = 2")
+    with pytest.raises(PrivacyError, match="damaged"):
+        ledger.history()
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0,
+    reason="permissions do not bind the superuser",
+)
+def test_a_read_only_file_can_be_read_but_not_charged(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    os.chmod(path, stat.S_IRUSR)
+    with pytest.raises(PrivacyError, match="cannot be used"):
+        ledger.charge(pure(0.1))
+    assert ledger.spent.epsilon == 0.0
