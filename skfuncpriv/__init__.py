@@ -1,3 +1,21 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
+from .curves import Curves
+from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
+from .iclp import ICLPMean
+from .plotting import MeanCurveDisplay
+from .privacy import BudgetLedger, PrivacyGuarantee, audit
+
 __version__ = "0.1.dev0"
+
+__all__ = [
+    "BudgetExceededError",
+    "BudgetLedger",
+    "Curves",
+    "ICLPMean",
+    "MeanCurveDisplay",
+    "NoiseDominatesWarning",
+    "PrivacyError",
+    "PrivacyGuarantee",
+    "audit",
+]

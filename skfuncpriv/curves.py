@@ -104,6 +104,11 @@ class Curves:
     array([[4.]])
     """
 
+    values: np.ndarray
+    times: Any
+    offsets: Any
+    grid: Any
+
     def __init__(
         self,
         values: Any,

@@ -79,7 +79,7 @@ class IndependentLaplace(NoiseLaw):
             float(sensitivity * np.sqrt(np.sum(weights**-2.0)) / epsilon),
             lambda f: squared_loss(radius, f * weights) <= budget**2,
         )
-        return cls(tuple(factor * weights))
+        return cls(tuple((factor * weights).tolist()))
 
     @property
     def size(self) -> int:

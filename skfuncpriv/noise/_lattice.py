@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -119,15 +119,17 @@ class SplitValue:
         return clipped - int(self.integer[row, column])
 
 
-def split(value: FixedPoint | FloatArray, lattice: Lattice) -> SplitValue:
-    """Write exactly known numbers, shape (n, m), as multiples of a lattice step.
+def split(value: FixedPoint | FloatArray, lattice: Lattice, size: int) -> SplitValue:
+    """Write rows of `size` exactly known numbers as multiples of a lattice step.
 
     Floats beyond 2^61 steps are clipped there, coordinate by coordinate, which is a
     public map that brings no two inputs further apart.
     """
     if isinstance(value, FixedPoint):
+        value = replace(value, values=value.values.reshape(-1, size))
         integer, fraction = _split_integers(value, lattice)
     else:
+        value = np.asarray(value, dtype=np.float64).reshape(-1, size)
         integer, fraction = _split_floats(value, lattice)
     return SplitValue(integer, fraction, value, lattice)
 

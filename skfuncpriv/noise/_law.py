@@ -71,7 +71,7 @@ class NoiseLaw(ABC):
 
         Parameters
         ----------
-        value : FixedPoint or ndarray of float64, shape (n, m)
+        value : FixedPoint or ndarray of float64, shape (n, m) or (m,)
             What is released, exactly as given; *private*.
         lattice : Lattice
             The lattice of the output; *public*.
@@ -80,16 +80,17 @@ class NoiseLaw(ABC):
 
         Returns
         -------
-        ndarray of int64, shape (n, m)
+        ndarray of int64, shape of `value`
             The release in multiples of ``lattice.step``; saturated at +-2^62.
         """
-        parts = split(value, lattice)
+        shape = np.shape(value.values if isinstance(value, FixedPoint) else value)
+        parts = split(value, lattice, self.size)
         released = np.empty(parts.integer.shape, dtype=np.int64)
         step = max(1, _CHUNK_WORDS // self._n_words)
         for start in range(0, len(released), step):
             rows = slice(start, start + step)
             released[rows] = self._release_chunk(parts, rows, lattice, bits)
-        return released
+        return released.reshape(shape)
 
     def sample(self, n_draws: int, bits: RandomBits) -> FloatArray:
         """Return float draws of the noise, shape (n_draws, m), for pictures and plans.

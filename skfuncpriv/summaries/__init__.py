@@ -1,13 +1,17 @@
 """Bounded contributions of people and their exact integer sums."""
 
 from ._ball import BallContributions, BallSum
+from ._coefficients import curve_coefficients
 from ._people import person_averages, person_codes
 from ._product import ExactProduct
+from ._value_bounds import ValueBounds
 
 __all__ = [
     "BallContributions",
     "BallSum",
     "ExactProduct",
+    "ValueBounds",
+    "curve_coefficients",
     "person_averages",
     "person_codes",
 ]

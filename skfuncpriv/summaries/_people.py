@@ -47,9 +47,12 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     missing = labels != labels
     if labels.dtype.kind == "O":
         missing = missing | np.array([label is None for label in labels], dtype=bool)
-        labels = np.array([str(label) for label in labels], dtype=str)
     if np.any(missing):
         raise ValueError("groups must not hold missing labels (None or NaN)")
+    if labels.dtype.kind == "O":  # labels of any hashable kind, 1 and "1" apart
+        found: dict[Any, int] = {}
+        codes = np.array([found.setdefault(x, len(found)) for x in labels], np.intp)
+        return codes, len(found)
     people, codes = np.unique(labels, return_inverse=True)
     return codes, len(people)
 
@@ -73,7 +76,7 @@ def person_averages(
     Returns
     -------
     ndarray, shape (n_people, m)
-        The averages, still to be clipped.
+        The averages, still to be clipped; zero for a person without rows.
 
     Notes
     -----
@@ -82,19 +85,22 @@ def person_averages(
     show); the sum is divided by the count with integer arithmetic. The result depends
     neither on the order of the rows nor on the rows of other people.
     """
-    n_coefficients = coefficients.shape[1]
-    ball = BallContributions(1, n_coefficients, radius)
-    rows = ball.contributions(coefficients)
+    result = np.zeros((n_people, coefficients.shape[1]))
+    if len(coefficients) == 0:
+        return result
+    ball = BallContributions(1, coefficients.shape[1], radius)
     order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(n_people))
-    counts = np.bincount(codes, minlength=n_people)[:, None]
-    rows = rows[order]
+    people, starts, counts = np.unique(
+        codes[order], return_index=True, return_counts=True
+    )
+    rows = ball.contributions(coefficients)[order]
     high = rows >> _SPLIT_BITS
     low = rows - (high << _SPLIT_BITS)
     high_sum = np.add.reduceat(high, starts, axis=0)
     low_sum = np.add.reduceat(low, starts, axis=0)
-    average = _divide(high_sum, low_sum, counts)
-    return ball.lattice.to_float(average)
+    average = _divide(high_sum, low_sum, counts[:, None])
+    result[people] = ball.lattice.to_float(average)
+    return result
 
 
 def _divide(high: IntArray, low: IntArray, counts: IntArray) -> IntArray:

@@ -14,7 +14,7 @@ def test_codes_count_people_not_rows():
     assert len(set(codes.tolist())) == 3
     assert person_codes(pd.Series([3, 3, 1]), 3)[1] == 2
     assert person_codes(pd.Series(["x", "y"], dtype="category"), 2)[1] == 2
-    assert person_codes(np.array([1, "1", 2], dtype=object), 3)[1] == 2
+    assert person_codes(np.array([1, "1", 2], dtype=object), 3)[1] == 3
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,11 @@ def test_rows_are_clipped_before_they_are_averaged():
     rows = np.array([[1e308, 0.0], [0.0, 0.0]])
     averages = person_averages(rows, np.array([0, 0]), 1, radius=2.0)
     np.testing.assert_allclose(averages, [[1.0, 0.0]], atol=1e-12)
+
+
+def test_people_without_rows_count_as_zero():
+    rows = np.ones((2, 3))
+    averages = person_averages(rows, np.array([2, 2]), 4, radius=5.0)
+    np.testing.assert_allclose(averages, [[0] * 3, [0] * 3, [1] * 3, [0] * 3])
+    nobody = person_averages(rows[:0], np.array([], int), 2, radius=5.0)
+    np.testing.assert_array_equal(nobody, np.zeros((2, 3)))

@@ -1,0 +1,36 @@
+"""What every private estimator shares: the charge, the source of noise, the people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .privacy import BudgetLedger, PrivacyGuarantee
+from .summaries import person_codes
+
+
+class PrivateEstimator(BaseEstimator):
+    """Base of estimators that release something private.
+
+    A subclass computes its bounded contributions, then calls `_open_release` once; only
+    after that is noise drawn. An error later on leaves the charge in the ledger.
+    """
+
+    def _open_release(self, guarantee: PrivacyGuarantee) -> None:
+        """Charge the ledger, if there is one, and state the guarantee."""
+        if self.ledger is not None:
+            BudgetLedger(self.ledger).charge(guarantee, label=type(self).__name__)
+        self.guarantee_ = guarantee
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+
+def people_of(groups: Any, n_rows: int) -> tuple[np.ndarray | None, int, str]:
+    """Codes of the people who own the rows, their number, and the unit of privacy."""
+    if groups is None:
+        return None, n_rows, "row"
+    codes, n_people = person_codes(groups, n_rows)
+    return codes, n_people, "person"

@@ -1,0 +1,423 @@
+"""The private mean curve of people who each hold a curve.
+
+Source: Lin and Reimherr, "Pure differential privacy for functional summaries with a
+Laplace-like process" (the ICLP mechanism), recalibrated and extended: the release is
+one correctly rounded draw of noise on exact sums of bounded coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from .._base import PrivateEstimator, people_of
+from .._sklearn import _check_feature_names
+from .._validation import check_count, check_positive
+from ..basis import Basis
+from ..curves import Curves, as_curves
+from ..denoise import SpectrumPrior, bayesian_average
+from ..exceptions import NoiseDominatesWarning
+from ..noise import RandomBits, SeededBits, random_bits, release_lattice
+from ..summaries import ValueBounds
+from ._contributions import sum_contributions
+from ._parameters import check_parameters, public_domain, public_plan, public_values
+from ._plan import ReleasePlan
+
+_DEFAULT_POINTS = 101
+_BAND_DRAWS = 4000
+
+
+class ICLPMean(PrivateEstimator):
+    """Mean curve of n people, released under differential privacy.
+
+    The curves are projected on a public orthonormal basis, the coefficients of each
+    person are clipped to a public ball and summed exactly, noise is added once and
+    rounded correctly, and the release is denoised with the known law of that noise.
+
+    Parameters
+    ----------
+    bounds : tuple of two floats, or of two arrays of shape (n_outputs,)
+        *Public.* Values below the first or above the second are clipped. Take them
+        from what is known without the data, never from the data.
+    domain : tuple of two floats, default=None
+        *Public.* The interval of the argument, in its units; None takes that of
+        `basis`, or (0, 1).
+    grid : array-like, shape (n_points,), or "columns", default=None
+        *Public.* Where wide data are observed, and where `mean_` is given. None is
+        equally spaced on the domain (101 points for irregular curves); "columns"
+        reads the names of the columns of a frame.
+    epsilon : float, default=1.0
+        *Public.* The budget, > 0.
+    delta : float, default=0.0
+        *Public.* With delta > 0 Gaussian noise may be used.
+    mechanism : {"auto", "laplace", "spherical", "block-spherical", "gaussian"}, \
+default="auto"
+        *Public.* The noise law; "auto" has the smallest predicted error.
+    noise : {"matched", "kernel"}, default="matched"
+        *Public.* The profile of independent Laplace scales: of the smallest variance,
+        or proportional to sqrt(lambda_j) as published.
+    penalty : {"qr", "ar"}, default="qr"
+        *Public.* The published quadratic or absolute penalty; see Notes.
+    kernel : str, kernel object or callable, default=None
+        *Public.* Use the Karhunen-Loeve basis of this kernel; see `KernelBasis`.
+    basis : Basis, default=None
+        *Public.* The basis; None is that of `kernel`, or cosines.
+    n_basis : int or "pss", default="pss"
+        *Public.* How many functions are used; "pss" selects from public facts.
+    eta : float, default=1.5
+        *Public.* The exponent of the penalty, > 1/2.
+    psi : float, "pss" or "rate", default="pss"
+        *Public.* The strength of the penalty (in squared units of lambda^eta for "qr",
+        of the norm bound for "ar"); "pss" minimises a risk bound, "rate" is the
+        plug-in rate of the published kind.
+    center : float, or array of shape (n_outputs,) or (n_points[, n_outputs]), \
+default=None
+        *Public.* Subtracted before clipping; None is the middle of the bounds.
+    norm_bound : float, default=None
+        *Public.* A bound on the L2 norm of a centred curve, tighter than that which
+        follows from `bounds`.
+    denoise : bool, default=True
+        *Public.* Average the release over prior laws of smooth curves. It is free:
+        the guarantee is the same.
+    missing : {"error", "interpolate"}, default="error"
+        *Public.* What to do with NaN values.
+    ledger : str, default=None
+        *Public.* The file of a `BudgetLedger` that is charged before noise is drawn.
+    random_state : int, RandomState or None, default=None
+        None draws from the operating system. Anything else makes a *seeded* release,
+        which is void against whoever knows the seed.
+
+    Attributes
+    ----------
+    mean_ : ndarray, shape (n_points,) or (n_points, n_outputs)
+        Released. The mean curve on `grid_`.
+    coef_ : ndarray, shape (n_functions,) or (n_functions, n_outputs)
+        Released. Coefficients of ``mean_ - center`` in `basis_`.
+    release_ : ndarray, shape of `coef_`
+        Released. The coefficients before denoising.
+    grid_ : ndarray, shape (n_points,)
+        Public points of the domain.
+    basis_ : Basis
+        Public orthonormal basis.
+    law_ : NoiseLaw
+        Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
+    norm_bound_ : float
+        Public bound on the norm of a contribution.
+    noise_std_ : ndarray, shape of `mean_`
+        Public standard deviation of the noise of the curve before denoising.
+    guarantee_ : PrivacyGuarantee
+        What is promised, and per which unit.
+    n_people_ : int
+        Public number of contributions.
+    n_features_in_ : int
+        Public number of grid points of wide data.
+    feature_names_in_ : ndarray of str
+        Public column names, if the data came with strings for them.
+
+    Raises
+    ------
+    PrivacyError
+        If the guarantee cannot be kept; raised before data is read.
+    BudgetExceededError
+        If the ledger has not enough left; nothing is drawn.
+    ValueError, TypeError
+        If parameters or data are malformed; the text holds public facts only.
+
+    See Also
+    --------
+    skfuncpriv.MeanCurveDisplay : Picture of the release.
+
+    Notes
+    -----
+    *Contribution.* c_i is the vector of L2 inner products of the clipped and centred
+    curve with orthonormal functions, averaged over a person's rows and shrunk into the
+    ball of radius tau: `norm_bound`, or the L2 norm that `bounds` imply.
+
+    *Sensitivity.* Neighbours replace one person's data, so the sum of contributions
+    moves by at most 2 tau in Euclidean norm.
+
+    *Law.* Laplace, spherical Laplace (whole or in blocks) or Gaussian, calibrated to
+    that ball in exact arithmetic; the guarantee is pure epsilon-DP, or
+    (epsilon, delta)-DP for the Gaussian law.
+
+    *Penalties.* "qr" multiplies coefficient j by lambda_j^eta / (lambda_j^eta + psi),
+    which after the noise is the same release as before it; "ar" soft-thresholds at
+    psi / (2 lambda_j^(eta / 2)). lambda_j are the eigenvalues of the operator on a
+    domain of length one. With ``denoise=True`` and ``psi="pss"`` the quadratic penalty
+    is left to the denoiser, which shrinks by what the release shows.
+
+    References
+    ----------
+    .. [1] Lin and Reimherr (2023), "Pure differential privacy for functional summaries
+       with a Laplace-like process".
+
+    Examples
+    --------
+    >>> from skfuncpriv import ICLPMean
+    >>> from skfuncpriv.datasets import load_elnino
+    >>> years = load_elnino()
+    >>> model = ICLPMean(bounds=(15, 32), domain=(0, 12), grid=years.grid)
+    >>> model.fit(years.data).mean_.shape
+    (12,)
+    """
+
+    def __init__(
+        self,
+        *,
+        bounds: Any,
+        domain: Any = None,
+        grid: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        mechanism: str = "auto",
+        noise: str = "matched",
+        penalty: str = "qr",
+        kernel: Any = None,
+        basis: Basis | None = None,
+        n_basis: int | str = "pss",
+        eta: float = 1.5,
+        psi: float | str = "pss",
+        center: Any = None,
+        norm_bound: float | None = None,
+        denoise: bool = True,
+        missing: str = "error",
+        ledger: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.bounds = bounds
+        self.domain = domain
+        self.grid = grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.mechanism = mechanism
+        self.noise = noise
+        self.penalty = penalty
+        self.kernel = kernel
+        self.basis = basis
+        self.n_basis = n_basis
+        self.eta = eta
+        self.psi = psi
+        self.center = center
+        self.norm_bound = norm_bound
+        self.denoise = denoise
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> ICLPMean:  # noqa: ARG002
+        """Release the mean of the curves.
+
+        Parameters
+        ----------
+        X : array-like, frame, Curves or FDataGrid
+            *Private.* One curve per row: shape (n_rows, n_points) or (n_rows, n_points,
+            n_outputs), or irregular curves.
+        y : None
+            Ignored.
+        groups : array-like, shape (n_rows,), default=None
+            *Private* labels of the person who owns each row; how many there are is
+            public. A person's curves are averaged into one contribution. None makes
+            every row a person, and the guarantee says so.
+
+        Returns
+        -------
+        self : ICLPMean
+            The fitted estimator.
+        """
+        # Step 0: public facts, then the form of the data.
+        check_parameters(self)
+        bits = random_bits(self.random_state)
+        domain = public_domain(self)
+        curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
+        codes, n_people, unit = people_of(groups, curves.n_curves)
+        values = public_values(self, curves.n_outputs, domain, curves.grid)
+        n_points = len(curves.grid) if curves.is_regular else None
+        plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
+        if plan.expected_square >= 1:
+            warnings.warn(_DOMINATES, NoiseDominatesWarning, stacklevel=2)
+
+        # Step 1: bounded contributions and their exact sum.
+        total = sum_contributions(curves, codes, plan, basis, values)
+
+        # Step 2: charge, then draw the noise once.
+        self._open_release(plan.guarantee(unit, bits.seeded))
+        lattice = release_lattice(plan.law.smallest_scale, total)
+        released = lattice.to_float(plan.law.release(total, lattice, bits))
+
+        # Step 3: public post-processing.
+        self._set_release(released, plan, basis, values, curves)
+        if not isinstance(X, Curves):
+            _check_feature_names(self, X, reset=True)
+        return self
+
+    def predict(self, t: Any) -> np.ndarray:
+        """Evaluate the released mean curve.
+
+        Parameters
+        ----------
+        t : array-like
+            Points of the domain, of any shape, in its units.
+
+        Returns
+        -------
+        ndarray, shape of `t`, or shape of `t` + (n_outputs,)
+            The mean curve at the points.
+
+        Raises
+        ------
+        ValueError
+            If a point is not a finite number of the domain.
+        """
+        check_is_fitted(self)
+        points = check_array(
+            t, ensure_2d=False, allow_nd=True, dtype=np.float64, ensure_min_samples=0
+        )
+        values = self.basis_.evaluate(points.ravel()) @ self.coef_
+        center = self._center.reshape(len(self.grid_), -1)
+        curve = [np.interp(points.ravel(), self.grid_, column) for column in center.T]
+        values += np.stack(curve, axis=1).reshape(values.shape)
+        return values.reshape(*points.shape, *self.coef_.shape[1:])
+
+    def noise_band(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return a simultaneous band of the privacy noise.
+
+        With probability `level` the noiseless release lies between the two curves on
+        the whole grid: the projected mean of these people, shrunk by the quadratic
+        penalty if there is one. The band covers the *noise only*, neither the sampling
+        of these people from a population nor the bias of projecting; it is centred at
+        the release before denoising.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability, in (0, 1).
+
+        Returns
+        -------
+        lower, upper : ndarray, shape of `mean_`
+            The ends of the band. They are functions of the release: no budget is used.
+        """
+        check_is_fitted(self)
+        level = check_positive(level, "level")
+        if level >= 1:
+            raise ValueError(f"level must be in (0, 1), got {level!r}")
+        draws = self._noise_curves(_BAND_DRAWS, SeededBits(0))
+        with np.errstate(invalid="ignore"):
+            ratio = np.abs(draws) / self.noise_std_
+        peaks = np.sort(np.nanmax(ratio.reshape(_BAND_DRAWS, -1), axis=1))
+        factor = peaks[min(_BAND_DRAWS - 1, math.ceil((_BAND_DRAWS + 1) * level) - 1)]
+        middle = self.basis_.evaluate(self.grid_) @ self._band_coef() + self._center
+        return middle - factor * self.noise_std_, middle + factor * self.noise_std_
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw noise curves like the one that was added, from fresh random bits.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many curves.
+        random_state : int, RandomState or None, default=None
+            The source; None is the operating system.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_points) or (n_samples, n_points, n_outputs)
+            Noise alone, on `grid_`: what a user may expect around the true curve.
+        """
+        check_is_fitted(self)
+        n_samples = check_count(n_samples, "n_samples")
+        return self._noise_curves(n_samples, random_bits(random_state))
+
+    def expected_error(self, n_samples: int, n_outputs: int = 1) -> float:
+        """Predict the noise of a release before there is any data.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of people.
+        n_outputs : int, default=1
+            The number of values of a curve at each point.
+
+        Returns
+        -------
+        float
+            The expected squared L2 distance that the noise moves the curve before it
+            is denoised, in squared units of the values times units of the domain.
+        """
+        check_parameters(self)
+        n_samples = check_count(n_samples, "n_samples")
+        domain = public_domain(self)
+        grid = None if self.grid is None or isinstance(self.grid, str) else self.grid
+        points = None if grid is None else np.asarray(grid, dtype=np.float64)
+        values = public_values(self, n_outputs, domain, points)
+        n_points = None if points is None else len(points)
+        plan, _ = public_plan(self, n_samples, n_outputs, domain, n_points)
+        return plan.expected_square * values.norm_bound**2
+
+    def _set_release(
+        self,
+        released: np.ndarray,
+        plan: ReleasePlan,
+        basis: Basis,
+        values: ValueBounds,
+        curves: Curves,
+    ) -> None:
+        """Turn the released sum of unit-ball contributions into a mean curve."""
+        raw = released / plan.n_people
+        shrunk = plan.weights * raw
+        if self.denoise:
+            shrunk = self._denoised(raw, plan)
+        shape = (-1, plan.n_outputs) if curves.is_vector else (-1,)
+        self.release_ = (values.norm_bound * raw).reshape(shape)
+        self.coef_ = (values.norm_bound * shrunk).reshape(shape)
+        self.basis_ = basis
+        self.law_ = plan.law
+        self.n_people_ = plan.n_people
+        self.norm_bound_ = values.norm_bound
+        self.grid_ = np.array(self._output_grid(curves, basis.domain))
+        if curves.is_regular:
+            self.n_features_in_ = len(self.grid_)
+        self._weights = plan.weights
+        middle = np.broadcast_to(values.center, (len(self.grid_), plan.n_outputs))
+        self._center = middle.copy() if curves.is_vector else middle[:, 0].copy()
+        functions = basis.evaluate(self.grid_)
+        std = plan.weights * plan.law.std * (values.norm_bound / plan.n_people)
+        square = np.square(functions) @ np.square(std).reshape(-1, plan.n_outputs)
+        self.noise_std_ = np.sqrt(square).reshape(self._center.shape)
+        self.mean_ = functions @ self.coef_ + self._center
+
+    def _denoised(self, raw: np.ndarray, plan: ReleasePlan) -> np.ndarray:
+        """Average over priors, in units in which the noise is that of the sum."""
+        rank = np.arange(plan.size) // plan.n_outputs
+        prior = SpectrumPrior.power_laws(plan.size, plan.n_people**2, rank)
+        total = raw * plan.n_people
+        return bayesian_average(total[None], plan.law, prior)[0] / plan.n_people
+
+    def _output_grid(self, curves: Curves, domain: tuple[float, float]) -> Any:
+        if curves.is_regular:
+            return curves.grid
+        if self.grid is None:
+            return np.linspace(*domain, _DEFAULT_POINTS)
+        return np.asarray(self.grid, dtype=np.float64)
+
+    def _band_coef(self) -> np.ndarray:
+        """Coefficients of the middle of the band: the release, with its weights."""
+        weights = np.ones_like(self._weights) if self.denoise else self._weights
+        return self.release_ * weights.reshape(self.release_.shape)
+
+    def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
+        """Noise of the curve before denoising, on the grid."""
+        draws = self.law_.sample(n_curves, bits) * self._weights
+        draws *= self.norm_bound_ / self.n_people_
+        draws = draws.reshape(n_curves, *self.coef_.shape)
+        return np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
+
+
+_DOMINATES = (
+    "the noise is expected to exceed the largest possible signal: a larger epsilon, "
+    "more people or tighter bounds would make the release informative"
+)

@@ -1,0 +1,117 @@
+"""From the parameters of an estimator to a public plan; no data is seen here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._validation import (
+    check_count,
+    check_delta,
+    check_interval,
+    check_positive,
+    check_real,
+)
+from ..basis import Basis, CosineBasis, KernelBasis
+from ..summaries import ValueBounds
+from ._plan import ReleasePlan, check_mechanism
+from ._selection import select_plan
+
+_MAX_FUNCTIONS = 256
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check everything that does not depend on the form of the data."""
+    check_positive(estimator.epsilon, "epsilon")
+    check_mechanism(estimator.mechanism, check_delta(estimator.delta))
+    if estimator.noise not in ("matched", "kernel"):
+        raise ValueError(
+            f"noise must be 'matched' or 'kernel', got {estimator.noise!r}"
+        )
+    if estimator.penalty not in ("qr", "ar"):
+        raise ValueError(f"penalty must be 'qr' or 'ar', got {estimator.penalty!r}")
+    if check_positive(estimator.eta, "eta") <= 0.5:
+        raise ValueError(f"eta must be > 1/2, got {estimator.eta!r}")
+    if estimator.psi not in ("pss", "rate"):
+        is_number = isinstance(estimator.psi, Real)
+        if not is_number or check_real(estimator.psi, "psi") < 0:
+            raise ValueError(
+                f"psi must be 'pss', 'rate' or a number >= 0, got {estimator.psi!r}"
+            )
+    if estimator.n_basis != "pss":
+        check_count(estimator.n_basis, "n_basis")
+    if estimator.norm_bound is not None:
+        check_positive(estimator.norm_bound, "norm_bound")
+
+
+def public_domain(estimator: Any) -> tuple[float, float]:
+    """The domain, from `domain` or from `basis`."""
+    basis = estimator.basis
+    if estimator.domain is None:
+        return (0.0, 1.0) if basis is None else basis.domain
+    domain = check_interval(estimator.domain, "domain")
+    if basis is not None and basis.domain != domain:
+        raise ValueError(
+            f"domain {domain} differs from that of the basis {basis.domain}: "
+            "give only one of them"
+        )
+    return domain
+
+
+def public_values(
+    estimator: Any,
+    n_outputs: int,
+    domain: tuple[float, float],
+    grid: np.ndarray | None,
+) -> ValueBounds:
+    """The bounds of values, the center and the norm that follows from them."""
+    return ValueBounds.from_parameters(
+        estimator.bounds,
+        domain=domain,
+        n_outputs=n_outputs,
+        grid=grid,
+        center=estimator.center,
+        norm_bound=estimator.norm_bound,
+    )
+
+
+def public_plan(
+    estimator: Any,
+    n_people: int,
+    n_outputs: int,
+    domain: tuple[float, float],
+    n_points: int | None,
+) -> tuple[ReleasePlan, Basis]:
+    """Choose everything that public facts decide, and the basis to go with it."""
+    if estimator.basis is not None:
+        basis = estimator.basis.orthonormalize()
+        n_functions = basis.n_basis
+    else:
+        n_functions = None if estimator.n_basis == "pss" else int(estimator.n_basis)
+        most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
+        basis = CosineBasis(most, domain)
+        if estimator.kernel is not None:
+            basis = KernelBasis(estimator.kernel, most, domain)
+    plan = ReleasePlan(
+        n_people=n_people,
+        n_outputs=n_outputs,
+        spectrum=basis.spectrum / (domain[1] - domain[0]),
+        epsilon=float(estimator.epsilon),
+        delta=float(estimator.delta),
+        noise=estimator.noise,
+        penalty=estimator.penalty,
+        eta=float(estimator.eta),
+    )
+    plan = select_plan(
+        plan,
+        check_mechanism(estimator.mechanism, estimator.delta),
+        n_functions=n_functions,
+        psi=estimator.psi,
+        shrink=not estimator.denoise,
+    )
+    if len(plan.spectrum) < basis.n_basis:
+        basis = replace(basis, n_basis=len(plan.spectrum))
+    return plan, basis

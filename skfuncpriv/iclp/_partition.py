@@ -1,0 +1,46 @@
+"""The best cut of coefficients into blocks of spherical Laplace noise.
+
+On a Euclidean ball, blocks with budgets eps_i compose in quadrature. A block of m_i
+coefficients that is later multiplied by a_j costs (m_i + 1) * sum a_j^2 / eps_i^2, so
+under sum eps_i^2 = eps^2 the best eps_i^2 is proportional to the square root of
+(m_i + 1) * sum a_j^2, and the total is the square of the sum of those roots. The cut
+that minimises it is found by dynamic programming, from public weights alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def best_partition(weights: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
+    """Cut weighted coefficients into contiguous blocks.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (m,)
+        The factors a_j that multiply the released coefficients; *public*.
+
+    Returns
+    -------
+    sizes : tuple of int
+        The block sizes.
+    profile : ndarray, shape (n_blocks,)
+        The scale of each block, up to a common factor.
+    """
+    size = len(weights)
+    energy = np.concatenate([[0.0], np.cumsum(np.square(weights))])
+    cost = np.full(size + 1, np.inf)
+    cost[0] = 0.0
+    previous = np.zeros(size + 1, dtype=np.intp)
+    for end in range(1, size + 1):
+        starts = np.arange(end)
+        roots = np.sqrt((end - starts + 1) * (energy[end] - energy[:end]))
+        previous[end] = np.argmin(cost[:end] + roots)
+        cost[end] = (cost[:end] + roots)[previous[end]]
+    ends = [size]
+    while ends[-1]:
+        ends.append(int(previous[ends[-1]]))
+    edges = np.array(ends[::-1])
+    sizes = np.diff(edges)
+    roots = np.sqrt((sizes + 1) * np.diff(energy[edges]))
+    return tuple(sizes.tolist()), 1 / np.sqrt(roots)

@@ -1,0 +1,100 @@
+"""Coefficients of bounded curves: values are clipped, centred and projected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..curves import Curves
+from ..noise._lattice import FloatArray
+from ._product import ExactProduct
+from ._value_bounds import ValueBounds
+
+_CHUNK_VALUES = 1 << 18
+
+
+def curve_coefficients(
+    curves: Curves,
+    projection: Callable[[FloatArray], FloatArray],
+    domain: tuple[float, float],
+    values: ValueBounds,
+) -> Iterator[FloatArray]:
+    """Project curves, in chunks of consecutive curves.
+
+    Parameters
+    ----------
+    curves : Curves
+        *Private.* A curve without any value has coefficients zero.
+    projection : callable
+        Maps points of the domain, shape (k,), to the (k, m) matrix of inner products
+        with the basis functions; *public*.
+    domain : tuple of two floats
+        *Public.*
+    values : ValueBounds
+        At what values are clipped and what is subtracted; *public*.
+
+    Yields
+    ------
+    ndarray, shape (n_chunk, m * n_outputs)
+        The coefficients, outputs of one basis function beside each other.
+
+    Notes
+    -----
+    A row depends on its own curve alone, to the last bit: see `ExactProduct` for a
+    common grid; irregular curves are projected one by one.
+
+    Examples
+    --------
+    >>> from skfuncpriv.basis import CosineBasis
+    >>> from skfuncpriv.curves import Curves
+    >>> from skfuncpriv.summaries import ValueBounds, curve_coefficients
+    >>> curves, domain = Curves.from_wide([[1.0, 1.0]]), (0.0, 1.0)
+    >>> values = ValueBounds.from_parameters((-2.0, 2.0), domain=domain)
+    >>> next(curve_coefficients(curves, CosineBasis(2).projection, domain, values))
+    array([[ 1.00000000e+00, -5.55111512e-17]])
+    """
+    if curves.grid is None:
+        yield from _irregular(curves, projection, domain, values)
+        return
+    bound = float(
+        np.maximum(values.high - values.center, values.center - values.low).max()
+    )
+    product = ExactProduct(projection(curves.grid), bound)
+    n_points, n_outputs = curves.values.shape[1:]
+    step = max(1, _CHUNK_VALUES // (n_points * n_outputs))
+    for start in range(0, curves.n_curves, step):
+        rows = slice(start, start + step)
+        centred = np.clip(curves.values[rows], values.low, values.high)
+        centred -= values.center
+        centred[curves.all_missing[rows]] = 0.0
+        outputs = [product(centred[:, :, k]) for k in range(n_outputs)]
+        yield np.stack(outputs, axis=2).reshape(len(centred), -1)
+
+
+def _irregular(
+    curves: Curves, projection: Any, domain: tuple[float, float], values: ValueBounds
+) -> Iterator[FloatArray]:
+    ends = np.array(domain)
+    n_coefficients = projection(ends).shape[1] * curves.n_outputs
+    for i in range(curves.n_curves):
+        rows = slice(curves.offsets[i], curves.offsets[i + 1])
+        if curves.all_missing[i]:
+            yield np.zeros((1, n_coefficients))
+            continue
+        times = curves.times[rows]
+        centred = np.clip(curves.values[rows], values.low, values.high) - values.center
+        if times[0] < domain[0] or times[-1] > domain[1]:
+            times, centred = _cut_to_domain(times, centred, ends)
+        yield (projection(times).T @ centred).reshape(1, -1)
+
+
+def _cut_to_domain(
+    times: FloatArray, values: FloatArray, ends: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same piecewise linear curve, with knots inside the domain only."""
+    inside = (times > ends[0]) & (times < ends[1])
+    at_ends = np.stack([np.interp(ends, times, column) for column in values.T], axis=1)
+    cut = np.concatenate([at_ends[:1], values[inside], at_ends[1:]])
+    return np.concatenate([ends[:1], times[inside], ends[1:]]), cut
