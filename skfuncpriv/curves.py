@@ -105,6 +105,7 @@ class Curves:
     """
 
     values: np.ndarray
+    all_missing: np.ndarray
     times: Any
     offsets: Any
     grid: Any

@@ -24,7 +24,18 @@ class RandomBits(ABC):
 
     @abstractmethod
     def words(self, count: int) -> Words:
-        """Return `count` fresh words; a word is never handed out twice."""
+        """Return fresh words; a word is never handed out twice.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        ndarray of uint64, shape (count,)
+            Independent and uniform.
+        """
 
 
 class OperatingSystemBits(RandomBits):
@@ -44,7 +55,6 @@ class OperatingSystemBits(RandomBits):
     seeded = False
 
     def words(self, count: int) -> Words:
-        """Return `count` fresh words."""
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -72,7 +82,6 @@ class SeededBits(RandomBits):
         self._generator = np.random.Philox(seed)
 
     def words(self, count: int) -> Words:
-        """Return the next `count` words of the stream."""
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
 
     def __reduce__(self) -> Any:

@@ -117,7 +117,6 @@ class BlockSpherical(NoiseLaw):
         return min(self.scales)
 
     def loss(self, shift: ArrayLike) -> float:
-        """Return the pure epsilon of moving the centre by `shift`, rounded up."""
         parts = np.split(np.asarray(shift, dtype=np.float64), np.cumsum(self.sizes))
         losses = (
             Fraction(block.loss(part))

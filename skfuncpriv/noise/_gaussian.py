@@ -93,7 +93,6 @@ class IndependentGaussian(NoiseLaw):
         return min(self.deviations)
 
     def loss(self, shift: ArrayLike) -> float:
-        """Return the rho of moving the centre by `shift`, rounded up."""
         steps = np.asarray(shift, dtype=np.float64)
         terms = zip(steps, self.deviations, strict=True)
         total = sum(((Fraction(h) / Fraction(s)) ** 2 for h, s in terms), Fraction(0))

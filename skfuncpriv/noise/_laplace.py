@@ -89,7 +89,7 @@ class IndependentLaplace(NoiseLaw):
     @property
     def std(self) -> FloatArray:
         """The standard deviation of each coordinate, sqrt(2) * b_j."""
-        return np.sqrt(2.0) * np.array(self.scales)
+        return np.asarray(np.sqrt(2.0) * np.array(self.scales))
 
     @property
     def smallest_scale(self) -> float:
@@ -97,7 +97,6 @@ class IndependentLaplace(NoiseLaw):
         return min(self.scales)
 
     def loss(self, shift: ArrayLike) -> float:
-        """Return the pure epsilon of moving the centre by `shift`, rounded up."""
         steps = np.asarray(shift, dtype=np.float64)
         terms = zip(steps, self.scales, strict=True)
         return round_up(

@@ -40,7 +40,18 @@ class Lattice:
         return math.ldexp(1.0, self.exponent)
 
     def to_float(self, multiples: IntArray) -> FloatArray:
-        """Return ``multiples * step``, each correctly rounded to a float."""
+        """Return ``multiples * step``, each correctly rounded to a float.
+
+        Parameters
+        ----------
+        multiples : ndarray of int64
+            Points of the lattice in steps.
+
+        Returns
+        -------
+        ndarray of float64, shape of `multiples`
+            The points.
+        """
         return np.ldexp(multiples.astype(np.float64), self.exponent)
 
 
@@ -53,9 +64,16 @@ class FixedPoint:
     values : ndarray of int64, shape (..., m)
         Multiples of the lattice step; *private*.
     lattice : Lattice
-        *Public.*
+        The lattice; *public*.
     bound : int
         No absolute value exceeds it, for any data set; *public*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.noise import FixedPoint, Lattice
+    >>> FixedPoint(np.array([3]), Lattice(-1), bound=4).lattice.step
+    0.5
     """
 
     values: IntArray

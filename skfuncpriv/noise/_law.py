@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._bits import RandomBits, Words
 from ._draws import ROUNDOFF, Measured, Refinable
@@ -50,6 +51,23 @@ class NoiseLaw(ABC):
     def expected_square(self) -> float:
         """The expected squared norm of a draw; public."""
         return float(np.sum(self.std**2))
+
+    @abstractmethod
+    def loss(self, shift: ArrayLike) -> float:
+        """Bound the privacy loss of moving the centre.
+
+        Parameters
+        ----------
+        shift : array-like, shape (m,)
+            The difference h of the values of two neighbours, in the units of the
+            coordinates.
+
+        Returns
+        -------
+        float
+            The pure epsilon of the pair (for Gaussian noise the rho of zCDP), rounded
+            up to a float.
+        """
 
     @property
     @abstractmethod
@@ -93,10 +111,22 @@ class NoiseLaw(ABC):
         return released.reshape(shape)
 
     def sample(self, n_draws: int, bits: RandomBits) -> FloatArray:
-        """Return float draws of the noise, shape (n_draws, m), for pictures and plans.
+        """Return float draws of the noise, for pictures and plans.
 
         They are right to float64 accuracy but not rounded to a lattice: adding them
         to private data is *not* a private release.
+
+        Parameters
+        ----------
+        n_draws : int
+            The number of draws.
+        bits : RandomBits
+            The source of randomness.
+
+        Returns
+        -------
+        ndarray, shape (n_draws, m)
+            Independent draws of the law.
         """
         words = bits.words(n_draws * self._n_words).reshape(n_draws, self._n_words)
         return self._read(words, 0).value

@@ -86,10 +86,7 @@ class ShapedNoise(NoiseLaw):
         return float(singular[-1]) * self.law.smallest_scale
 
     def loss(self, shift: ArrayLike) -> float:
-        """Return the loss of moving the centre by `shift`, rounded up.
-
-        S^-1 h is solved for in rational arithmetic, then rounded away from zero.
-        """
+        # S^-1 h is solved for in rational arithmetic, then rounded away from zero
         solved: list[Fraction] = []
         for row, target in zip(self.shape, np.asarray(shift, np.float64), strict=True):
             known = zip(solved, row, strict=False)

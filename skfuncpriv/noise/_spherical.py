@@ -115,7 +115,6 @@ class SphericalLaplace(NoiseLaw):
         return self.scale
 
     def loss(self, shift: ArrayLike) -> float:
-        """Return the pure epsilon of moving the centre by `shift`, rounded up."""
         steps = [Fraction(float(h)) for h in np.asarray(shift, dtype=np.float64)]
         square = sum((h**2 for h in steps), Fraction(0))
         return root_up(square / Fraction(self.scale) ** 2)

@@ -110,7 +110,18 @@ class BallContributions:
         return self._checked(np.rint(scaled, out=scaled).astype(np.int64))
 
     def sum(self, coefficients: FloatArray) -> FixedPoint:
-        """Return the exact sum of clipped and rounded vectors; see `contributions`."""
+        """Return the exact sum of clipped and rounded vectors.
+
+        Parameters
+        ----------
+        coefficients : array-like, shape (n_people, m)
+            One vector per person; *private*.
+
+        Returns
+        -------
+        FixedPoint
+            The sum, with its public lattice and bound.
+        """
         total = BallSum(self)
         total.add(coefficients)
         return total.value()
@@ -160,20 +171,38 @@ class BallSum:
         self._total = np.zeros(ball.n_coefficients, dtype=np.int64)
 
     def add(self, coefficients: FloatArray) -> None:
-        """Add one vector per person, shape (n_rows, m); see `BallContributions`."""
+        """Add the contributions of people who were not added before.
+
+        Parameters
+        ----------
+        coefficients : array-like, shape (n_rows, m)
+            One vector per person; *private*.
+        """
         integers = self.ball.contributions(np.asarray(coefficients, np.float64))
         self._count(len(integers))
         self._total += integers.sum(axis=0)
 
     def merge(self, other: BallSum) -> None:
-        """Add what another sum with the same public facts has collected."""
+        """Add what another sum with the same public facts has collected.
+
+        Parameters
+        ----------
+        other : BallSum
+            The sum of other people.
+        """
         if other.ball != self.ball:
             raise ValueError("only sums with equal public facts can be merged")
         self._count(other.n_added)
         self._total += other._total
 
     def value(self) -> FixedPoint:
-        """Return the exact sum with its public lattice and bound."""
+        """Return the exact sum so far.
+
+        Returns
+        -------
+        FixedPoint
+            Shape (m,), with its public lattice and bound.
+        """
         bound = self.ball.n_people * self.ball.steps
         return FixedPoint(self._total.copy(), self.ball.lattice, bound)
 

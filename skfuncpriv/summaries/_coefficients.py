@@ -31,7 +31,7 @@ def curve_coefficients(
         Maps points of the domain, shape (k,), to the (k, m) matrix of inner products
         with the basis functions; *public*.
     domain : tuple of two floats
-        *Public.*
+        The interval of the argument; *public*.
     values : ValueBounds
         At what values are clipped and what is subtracted; *public*.
 

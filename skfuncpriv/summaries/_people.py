@@ -69,7 +69,7 @@ def person_averages(
     codes : ndarray of int, shape (n_rows,)
         The person of each row, 0 .. n_people - 1; *private*.
     n_people : int
-        *Public.*
+        How many people there are; *public*.
     radius : float
         A bound on the norm of a row, at which rows are clipped; *public*.
 
@@ -84,6 +84,15 @@ def person_averages(
     words so that no number of rows can overflow (that number is private and must not
     show); the sum is divided by the count with integer arithmetic. The result depends
     neither on the order of the rows nor on the rows of other people.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.summaries import person_averages
+    >>> rows, codes = np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])
+    >>> person_averages(rows, codes, n_people=2, radius=8.0)
+    array([[2.],
+           [5.]])
     """
     result = np.zeros((n_people, coefficients.shape[1]))
     if len(coefficients) == 0:

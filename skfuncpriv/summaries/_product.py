@@ -21,7 +21,7 @@ class ExactProduct:
     Parameters
     ----------
     matrix : ndarray, shape (k, m)
-        *Public.*
+        The map; *public*.
     bound : float
         No absolute value of the data exceeds it; *public*. Larger ones would break
         exactness, so the caller clips first.
@@ -31,6 +31,13 @@ class ExactProduct:
     Entries of both factors keep 2 b bits, b = floor((53 - log2 k) / 2), relative to
     the bound and to the largest entry of the matrix column; the result is accurate to
     about k * 2^(1 - 2 b) of their product (1e-12 for k = 100).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.summaries import ExactProduct
+    >>> ExactProduct(np.array([[0.5], [2.0]]), bound=4.0)(np.array([[1.0, 3.0]]))
+    array([[6.5]])
     """
 
     def __init__(self, matrix: FloatArray, bound: float) -> None:

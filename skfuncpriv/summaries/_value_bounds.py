@@ -63,11 +63,11 @@ class ValueBounds:
         Parameters
         ----------
         bounds : tuple of two floats, or of two arrays of shape (n_outputs,)
-            *Public.*
+            The bounds of the values; *public*.
         domain : tuple of two floats
-            *Public.*
+            The interval of the argument; *public*.
         n_outputs : int, default=1
-            *Public.*
+            The number of values at each point; *public*.
         grid : ndarray, shape (n_points,), default=None
             The common grid, if there is one; *public*.
         center : float or array, default=None
