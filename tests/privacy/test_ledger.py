@@ -274,7 +274,11 @@ def test_a_hundred_threads_do_not_overspend(path):
     assert len(ledger.history()) == 30
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+START_METHODS = {"fork", "spawn"}.intersection(multiprocessing.get_all_start_methods())
+
+
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+@pytest.mark.parametrize("method", sorted(START_METHODS))
 def test_processes_do_not_overspend(path, method):
     ledger = BudgetLedger(path, epsilon=2.0)
     context = multiprocessing.get_context(method)
@@ -391,6 +395,20 @@ def test_a_truncated_file_fails_closed(path):
     size = os.path.getsize(path)
     os.truncate(path, size // 2)
     assert_closed(path)
+
+
+def test_a_damaged_page_of_old_charges_is_found_on_opening(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    for _ in range(40):
+        ledger.charge(pure(0.001), "x" * 200)
+    with closing(sqlite3.connect(path)) as database:
+        (page,) = database.execute("PRAGMA page_size").fetchone()
+    with open(path, "r+b") as file:
+        file.seek(3 * page)  # after the schema and the roots of the two tables
+        file.write(b"\xff" * page)
+    assert ledger.spent == pure(0.04)  # the newest charges are elsewhere
+    with pytest.raises(PrivacyError, match="its pages are damaged"):
+        BudgetLedger(path)
 
 
 @pytest.mark.parametrize(
