@@ -247,7 +247,7 @@ def classic_gaussian_sigma(
     Returns
     -------
     float
-        sensitivity * sqrt(2 log(2/delta)) / epsilon, rounded up.
+        The number sensitivity * sqrt(2 log(2/delta)) / epsilon, rounded up.
 
     Raises
     ------
