@@ -26,6 +26,7 @@ ROWS = (
         *("local", "iclp", "gaussian_process", "density", "model_selection"),
         *("plotting", "datasets", "testing"),
     ),
+    ("_cli",),
     ("__main__",),
     ("__init__",),
 )

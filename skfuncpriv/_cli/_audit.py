@@ -1,0 +1,52 @@
+"""``audit``: an attack on the mechanism, beside the epsilon that it promises."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import numpy as np
+
+from skfuncpriv.iclp import ICLPMean
+from skfuncpriv.privacy import audit
+
+
+def run(args: Namespace) -> int:
+    """Attack, print both epsilons; the exit code is 1 if there is a leak."""
+    # The longest difference a person can make, all of it along one coefficient.
+    low, high = np.zeros((args.people, 2)), np.zeros((args.people, 2))
+    high[0] = 1.0
+    model = ICLPMean(
+        bounds=(0, 1),
+        n_basis=1,
+        epsilon=args.epsilon,
+        delta=args.delta,
+        mechanism=args.mechanism,
+        denoise=False,
+    )
+
+    def release(curves: Any) -> float:
+        return float(model.fit(curves).coef_[0])
+
+    release(low)  # refuses bad parameters before the bar appears
+    guarantee = model.guarantee_
+    result = audit(
+        release,
+        low,
+        high,
+        n_trials=args.trials,
+        delta=guarantee.delta,
+        progress=True,
+    )
+    is_leak = result.epsilon_lower > guarantee.epsilon
+    print(f"promised   {guarantee}")
+    print(f"found      {result}")
+    if is_leak:
+        print("LEAK: the mechanism tells more than it promises. Please report this.")
+    else:
+        share = result.epsilon_lower / guarantee.epsilon
+        print(
+            f"no leak    the attack reaches {share:.0%} of the promise; more "
+            "--trials reach further"
+        )
+    return int(is_leak)

@@ -1,0 +1,383 @@
+"""What each command may be asked, with its help and examples."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any, NoReturn
+
+from skfuncpriv import __version__
+
+from ._errors import CommandError
+
+PROG = "python -m skfuncpriv"
+
+_MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
+
+_MAIN = f"""\
+Publish the mean of private curves under differential privacy.
+
+first steps:
+  A private mean of real curves that come with the package, with a picture:
+    {PROG} demo
+  How large the noise would be, before you touch any data:
+    {PROG} plan --bounds 0 100 --domain 0 24
+  The private mean of your curves; all options, with examples:
+    {PROG} mean FILE --bounds 0 100 --domain 0 24
+    {PROG} mean --help
+"""
+
+_MEAN = """\
+Release the mean of the curves in a CSV (also .csv.gz) or Parquet file.
+
+The table is wide (one curve in each row, one column for each point) or, with --id, --t
+and --y, long (one observation in each row). Empty cells and NA are missing values.
+"""
+
+_MEAN_EXAMPLES = f"""\
+examples:
+  Daily curves of demand in half hours; the column 'week' is no part of them:
+    {PROG} mean demand.csv --drop week --bounds 500 3500 --domain 0 24
+
+  Several visits of each patient, some with gaps; protect patients, not visits:
+    {PROG} mean scans.csv --columns cca_1:cca_93 --group ID \\
+        --missing interpolate --bounds 0 1 --domain 0 1 --plot mean.png
+
+  Long table, times that differ from child to child, charged to a budget:
+    {PROG} ledger create budget.db --epsilon 3 --unit person
+    {PROG} mean growth.csv --id child --t age --y height --group child \\
+        --bounds 40 210 --domain 0 18 --epsilon 0.5 --ledger budget.db
+
+Bounds and domain are public knowledge: physical limits, the range of the instrument,
+an earlier study. Never take them from the file: its smallest and largest value are
+private.
+"""
+
+_PLAN = """\
+Show how large the privacy noise would be, before any data is touched.
+
+Each cell is the root mean square of the noise at a point of the curve, in the units of
+the values, before denoising (which is free, and mostly lowers it).
+"""
+
+_DEMO = """\
+Release the mean of 61 yearly curves of sea-surface temperature (El Nino, 1950-2010).
+
+The curves come with the package. They are public: a year stands in for a person, so
+that the mean without noise can be shown beside the private one.
+"""
+
+_AUDIT = """\
+Attack the mechanism: run it many times on two neighbours that are as different as the
+bounds allow, and bound epsilon from below by what can be told apart.
+
+A bound above the promise proves a leak (exit code 1). A bound below it is evidence,
+never a proof, of privacy. One coefficient is released, where the attack is sharpest.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and which reads -1e3 as a number."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(
+            *args,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            **options,
+        )
+        # The one of Python < 3.14 takes -1e3 and -1,0,1 for options.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the request."""
+        raise CommandError(f"{message} (see {self.prog} --help)")
+
+
+def make_parser() -> Parser:
+    """The parser of the whole command line."""
+    parser = Parser(prog=PROG, description=_MAIN)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, title="commands")
+    _add_mean(commands)
+    _add_plan(commands)
+    _add_demo(commands)
+    _add_audit(commands)
+    _add_ledger(commands)
+    return parser
+
+
+def names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def level(text: str) -> float:
+    """A probability strictly between 0 and 1; checked before anything is charged."""
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"must be between 0 and 1, got {text!r}")
+    return number
+
+
+def count(text: str) -> int:
+    """An integer >= 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
+    return number
+
+
+def _add_mean(commands: Any) -> None:
+    parser = commands.add_parser(
+        "mean",
+        help="release the mean of the curves in a file",
+        usage=f"{PROG} mean FILE --bounds LO HI --domain A B [options]",
+        description=_MEAN,
+        epilog=_MEAN_EXAMPLES,
+    )
+    parser.add_argument("file", metavar="FILE", help="CSV, .csv.gz or Parquet file")
+
+    public = parser.add_argument_group("public knowledge (required)")
+    _add_interval(public, "--bounds", "LO", "HI", "possible values; others are clipped")
+    _add_interval(public, "--domain", "A", "B", "interval on which curves are defined")
+
+    table = parser.add_argument_group("what the columns are")
+    table.add_argument(
+        "--columns",
+        type=names,
+        metavar="NAMES",
+        help="columns of the curve: a,b,c or first:last (default: all that are left)",
+    )
+    table.add_argument(
+        "--drop", type=names, metavar="NAMES", help="columns that are no part of it"
+    )
+    table.add_argument("--id", metavar="COLUMN", help="long table: names the curve")
+    table.add_argument(
+        "--t", metavar="COLUMN", help="long table: where it was observed"
+    )
+    table.add_argument(
+        "--y",
+        type=names,
+        metavar="NAMES",
+        help="long table: the values; several names make a curve of vectors",
+    )
+    table.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="names the person of each row: people are protected, not rows",
+    )
+    table.add_argument(
+        "--grid",
+        metavar="GRID",
+        help="points of the curves: v1,v2,... or a file of numbers, or 'columns' to "
+        "read them from the names of the columns (default: equally spaced)",
+    )
+    table.add_argument(
+        "--missing",
+        choices=("error", "interpolate"),
+        default="error",
+        help="what to do with missing values (default: %(default)s)",
+    )
+    table.add_argument(
+        "--duplicates",
+        choices=("error", "mean"),
+        default="error",
+        help="long table: several values at the same t (default: %(default)s)",
+    )
+
+    privacy = parser.add_argument_group("privacy")
+    _add_budget(privacy)
+    privacy.add_argument(
+        "--norm-bound",
+        type=float,
+        metavar="TAU",
+        help="public bound on the L2 norm of a centred curve, if tighter than --bounds",
+    )
+    privacy.add_argument(
+        "--no-denoise",
+        action="store_true",
+        help="leave out the denoising, which costs no privacy",
+    )
+    privacy.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="charge this budget first; nothing is released if it does not fit",
+    )
+    privacy.add_argument(
+        "--seed",
+        type=int,
+        metavar="INT",
+        help="repeatable noise, for teaching only: whoever knows the seed removes it",
+    )
+
+    output = parser.add_argument_group("output (existing files are replaced)")
+    output.add_argument(
+        "--out",
+        default="private_mean.csv",
+        metavar="CSV",
+        help="t, mean, noise_std, lower, upper (default: %(default)s)",
+    )
+    output.add_argument(
+        "--plot", metavar="PNG", help="picture of the mean and its band"
+    )
+    output.add_argument(
+        "--json",
+        metavar="FILE",
+        help="the guarantee; '-' is standard output, the report then goes to stderr",
+    )
+    output.add_argument(
+        "--level",
+        type=level,
+        default=0.95,
+        help="probability with which the band holds the noise (default: %(default)s)",
+    )
+
+
+def _add_plan(commands: Any) -> None:
+    parser = commands.add_parser(
+        "plan",
+        help="show the expected error by number of people and epsilon, without data",
+        description=_PLAN,
+        epilog=f"example:\n  {PROG} plan --bounds 500 3500 --domain 0 24 "
+        "--n 500 5000 --epsilon 0.5 1",
+    )
+    _add_interval(parser, "--bounds", "LO", "HI", "possible values (required)")
+    _add_interval(parser, "--domain", "A", "B", "interval of the curves (required)")
+    parser.add_argument(
+        "--n",
+        type=count,
+        nargs="+",
+        default=[100, 1000, 10000],
+        metavar="N",
+        help="numbers of people (default: 100 1000 10000)",
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        nargs="+",
+        default=[0.125, 0.5, 1.0, 4.0],
+        metavar="EPS",
+        help="budgets (default: 0.125 0.5 1 4)",
+    )
+    _add_delta_and_mechanism(parser)
+    parser.add_argument(
+        "--points",
+        type=count,
+        metavar="N",
+        help="points of each curve, if they share a grid (default: many)",
+    )
+
+
+def _add_demo(commands: Any) -> None:
+    parser = commands.add_parser(
+        "demo",
+        help="private mean of bundled curves: start here",
+        description=_DEMO,
+        epilog=f"example:\n  {PROG} demo --epsilon 1 --out-dir results",
+    )
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=4.0,
+        metavar="EPS",
+        help="budget (default: %(default)s: 61 curves are few); try others and compare",
+    )
+    parser.add_argument(
+        "--out-dir", default=".", metavar="DIR", help="where to write (default: here)"
+    )
+
+
+def _add_audit(commands: Any) -> None:
+    parser = commands.add_parser(
+        "audit",
+        help="attack the mechanism and compare with the promised epsilon",
+        description=_AUDIT,
+        epilog=f"example:\n  {PROG} audit --epsilon 0.5 --mechanism gaussian "
+        "--delta 1e-5",
+    )
+    _add_budget(parser, mechanism="laplace")
+    parser.add_argument(
+        "--trials",
+        type=count,
+        default=5000,
+        metavar="N",
+        help="runs on each neighbour; more are sharper (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--people",
+        type=count,
+        default=1,
+        metavar="N",
+        help="people in each data set, one of whom differs (default: %(default)s)",
+    )
+
+
+def _add_ledger(commands: Any) -> None:
+    parser = commands.add_parser(
+        "ledger",
+        help="create a privacy budget, or show what is left of it",
+        description="Create a privacy budget in a file, or show what is left of it.",
+        epilog=f"examples:\n  {PROG} ledger create budget.db --epsilon 3 --unit person"
+        f"\n  {PROG} ledger show budget.db",
+    )
+    actions = parser.add_subparsers(dest="action", required=True, title="actions")
+    show = actions.add_parser(
+        "show",
+        help="budget, spent, remaining and history; writes nothing",
+        description="Show a budget and its charges. Nothing is written.",
+    )
+    show.add_argument("file", metavar="FILE", help="the file of the ledger")
+    create = actions.add_parser(
+        "create",
+        help="make a new budget",
+        description="Make a new budget. An existing file is never changed.",
+        epilog=f"example:\n  {PROG} ledger create budget.db --epsilon 3 --unit person",
+    )
+    create.add_argument("file", metavar="FILE", help="the file to make")
+    create.add_argument(
+        "--epsilon", type=float, required=True, metavar="EPS", help="total budget"
+    )
+    create.add_argument(
+        "--delta", type=float, default=0.0, help="total delta (default: 0)"
+    )
+    create.add_argument(
+        "--unit",
+        choices=("row", "person"),
+        default="row",
+        help="who is protected; person is for releases with --group (default: row)",
+    )
+
+
+def _add_interval(parser: Any, option: str, low: str, high: str, text: str) -> None:
+    # Not required=True: a missing one deserves more than argparse would say.
+    parser.add_argument(
+        option, type=float, nargs=2, metavar=(low, high), help=text, default=None
+    )
+
+
+def _add_budget(parser: Any, mechanism: str = "auto") -> None:
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=1.0,
+        metavar="EPS",
+        help="budget; smaller is more private (default: %(default)s)",
+    )
+    _add_delta_and_mechanism(parser, mechanism)
+
+
+def _add_delta_and_mechanism(parser: Any, mechanism: str = "auto") -> None:
+    parser.add_argument(
+        "--delta",
+        type=float,
+        default=0.0,
+        help="with delta > 0 Gaussian noise is possible (default: 0)",
+    )
+    parser.add_argument(
+        "--mechanism",
+        choices=_MECHANISMS,
+        default=mechanism,
+        metavar="LAW",
+        help=f"law of the noise: {', '.join(_MECHANISMS)} (default: %(default)s)",
+    )
