@@ -1,5 +1,5 @@
 """Every private import from scikit-learn, in one place."""
 
-from sklearn.utils.validation import _check_feature_names
-
-__all__ = ["_check_feature_names"]
+from sklearn.utils.validation import (
+    _check_feature_names as check_feature_names,  # noqa: F401
+)

@@ -6,12 +6,35 @@ data would be a release without noise.
 
 
 class PrivacyError(ValueError):
-    """A requested guarantee cannot be kept; raised before any data is touched."""
+    """A requested guarantee cannot be kept; raised before any data is touched.
+
+    Examples
+    --------
+    >>> from skfuncpriv import PrivacyError
+    >>> issubclass(PrivacyError, ValueError)
+    True
+    """
 
 
 class BudgetExceededError(PrivacyError):
-    """A charge does not fit what is left of the budget in the ledger."""
+    """A charge does not fit what is left of the budget in the ledger.
+
+    Nothing was charged and no noise was drawn.
+
+    Examples
+    --------
+    >>> from skfuncpriv import BudgetExceededError, PrivacyError
+    >>> issubclass(BudgetExceededError, PrivacyError)
+    True
+    """
 
 
 class NoiseDominatesWarning(UserWarning):
-    """Public facts alone predict that the noise is larger than the signal can be."""
+    """Public facts alone predict that the noise is larger than the signal can be.
+
+    Examples
+    --------
+    >>> from skfuncpriv import NoiseDominatesWarning
+    >>> issubclass(NoiseDominatesWarning, UserWarning)
+    True
+    """

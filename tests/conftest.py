@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported
 
 _SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -3,7 +3,6 @@
 A new estimator is added to `ESTIMATORS`, nowhere else.
 """
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfuncpriv import ICLPMean

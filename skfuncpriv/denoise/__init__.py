@@ -1,5 +1,6 @@
 """Shrinkage that knows the noise: free post-processing of what was released."""
 
-from ._averaging import SpectrumPrior, bayesian_average
+from ._averaging import bayesian_average
+from ._linear import block_james_stein, wiener
 
-__all__ = ["SpectrumPrior", "bayesian_average"]
+__all__ = ["bayesian_average", "block_james_stein", "wiener"]

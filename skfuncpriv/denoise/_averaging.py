@@ -2,100 +2,52 @@
 
 The noise law of a release is known exactly, so its coefficients can be averaged over
 prior laws of the signal. That is post-processing of the release: it costs no privacy.
+
+The prior is a Markov chain of variance levels along frequency. Coefficients come in
+groups, 0, 1, 2, 3, 4-5, 6-7, 8-11, ...; those of a group are N(0, v) with one level v;
+from group to group levels tend to fall and seldom rise. The lowest level is zero, and
+the chain never leaves it. Compared with a grid of power laws A (1 + j)^(-2 s), which is
+the special case of straight paths, spectra with a plateau, a gap or a slow tail are
+not shrunk to a shape they do not have.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from scipy.special import logsumexp, softmax
 
-from .._validation import check_positive
+from .._validation import check_count, check_positive
 from ..noise import NoiseLaw
-from ._mixture import normal_mixtures
+from ._mixture import NormalMixture, normal_mixtures
 
-_CHUNK_ROWS = 1024
-_DECAYS = (0.0, 0.5, 1.0, 2.0)
-_ENERGIES = np.geomspace(0.02, 0.5, 4)
-_NOTHING, _FULL, _CUT = 0.5, 0.35, 0.15
-
-
-@dataclass(frozen=True, eq=False)
-class SpectrumPrior:
-    """A mixture of centred normal laws of the coefficients of a signal.
-
-    Parameters
-    ----------
-    variances : ndarray, shape (n_laws, m)
-        The prior variance of each coefficient under each law; *public*.
-    weights : ndarray, shape (n_laws,)
-        The prior probability of each law, summing to one; *public*.
-
-    Examples
-    --------
-    >>> from skfuncpriv.denoise import SpectrumPrior
-    >>> SpectrumPrior.power_laws(n_coefficients=5, energy_bound=4.0).weights[0]
-    np.float64(0.5)
-    """
-
-    variances: np.ndarray
-    weights: np.ndarray
-
-    @classmethod
-    def power_laws(
-        cls, n_coefficients: int, energy_bound: float, order: np.ndarray | None = None
-    ) -> SpectrumPrior:
-        """Return the default prior: nothing at all, or a decaying spectrum.
-
-        Parameters
-        ----------
-        n_coefficients : int
-            The number m of coefficients; *public*.
-        energy_bound : float
-            A bound on the squared norm of the signal, in squared units of the
-            coefficients; *public*.
-        order : ndarray of int, shape (m,), optional
-            The frequency rank of each coefficient, 0 first; *public*. By default
-            0, ..., m - 1.
-
-        Returns
-        -------
-        SpectrumPrior
-            Half of the mass says that the signal is zero, which keeps the risk of the
-            average close to that of releasing nothing where nothing can be seen. The
-            rest spreads an energy between 0.02 and 0.5 of the bound over spectra
-            (1 + j)^(-2 s), s in {0, 0.5, 1, 2}; some of them end at a power of two.
-        """
-        check_positive(energy_bound, "energy_bound")
-        rank = np.arange(n_coefficients) if order is None else np.asarray(order)
-        n_ranks = int(rank.max()) + 1
-        cuts = [2**k for k in range(1, n_ranks.bit_length()) if 2**k < n_ranks]
-        spectra, weights = [np.zeros(n_coefficients)], [_NOTHING]
-        full = _FULL if cuts else _FULL + _CUT
-        for cut, mass in [(n_ranks, full), *((c, _CUT / len(cuts)) for c in cuts)]:
-            share = mass / (len(_DECAYS) * len(_ENERGIES))
-            for decay in _DECAYS:
-                shape = (1.0 + rank) ** (-2 * decay) * (rank < cut)
-                for energy in _ENERGIES * energy_bound:
-                    spectra.append(energy * shape / shape.sum())
-                    weights.append(share)
-        return cls(np.array(spectra), np.array(weights))
+_CHUNK_ROWS = 256
+_NOTHING = 1.6  # prior odds that there is no signal at all, up to _FEW coefficients,
+_FEW = 10  # and by the fourth power fewer beyond, where a signal is seen more easily
+_STOP = 0.05  # that a spectrum ends after a group
+_START = 0.01  # smallest level of the first group, as a share of the bound
+_FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
+_RATIO = 2.5  # between neighbouring levels
+_LOWEST = 0.1  # lowest positive level, as a share of the noise variance
 
 
 def bayesian_average(
-    released: np.ndarray, law: NoiseLaw, prior: SpectrumPrior
+    released: np.ndarray, law: NoiseLaw, energy_bound: float, n_outputs: int = 1
 ) -> np.ndarray:
     """Return the posterior mean of the signals behind released coefficients.
 
     Parameters
     ----------
     released : ndarray, shape (n, m)
-        Signal plus noise, one row each; already *released*, hence public.
+        Signal plus noise, one row each, in the order of frequency; already *released*,
+        hence public.
     law : NoiseLaw
         The law of the noise; *public*.
-    prior : SpectrumPrior
-        The law of the signal; *public*.
+    energy_bound : float
+        A bound on the squared norm of a signal, in squared units of the coefficients;
+        *public*.
+    n_outputs : int, default=1
+        How many consecutive coefficients share a frequency; *public*.
 
     Returns
     -------
@@ -109,55 +61,183 @@ def bayesian_average(
 
     Notes
     -----
-    Given a prior law with variances v and the mixing node w of a block of noise with
-    variance s_w, coefficients are N(0, v + s_w), and the posterior mean is
-    v / (v + s_w) times the coefficient. Blocks share the prior law but not the node,
-    so the evidence of a prior law is the product over blocks of its mean over nodes.
-    Every weight is computed, none is sampled: the result is a fixed function of what
-    was released.
+    Given the level v of its group and the mixing node w of its block of noise (variance
+    s_w), a coefficient y is N(0, v + s_w) and the posterior mean of its signal is
+    v / (v + s_w) * y. The forward-backward recursion computes the posterior law of
+    (level, node) for every group exactly; a node is shared by the groups of one block
+    of noise. Nothing is sampled: the result is a fixed function of the release.
+
+    Much of the prior mass lies on no signal at all: the risk of a zero signal stays
+    below a twentieth of the noise energy, or of the bound where that is smaller.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv.denoise import SpectrumPrior, bayesian_average
+    >>> from skfuncpriv.denoise import bayesian_average
     >>> from skfuncpriv.noise import SphericalLaplace
-    >>> prior = SpectrumPrior.power_laws(3, energy_bound=100.0)
-    >>> bayesian_average(np.array([[8.0, 0.1, -0.1]]), SphericalLaplace(3), prior).shape
-    (1, 3)
+    >>> noisy = np.array([[30.0, 1.0, -1.0]])
+    >>> bayesian_average(noisy, SphericalLaplace(3), energy_bound=1e4).round(1)
+    array([[29.8,  0.5, -0.3]])
     """
+    check_positive(energy_bound, "energy_bound")
+    check_count(n_outputs, "n_outputs")
     rows = np.asarray(released, dtype=np.float64)
-    mixtures = normal_mixtures(law)
-    tables = [_Table(mixture, prior) for mixture in mixtures]
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(prior.weights)
+    chain = _Chain(law, energy_bound, n_outputs)
     result = np.empty_like(rows)
     for start in range(0, len(rows), _CHUNK_ROWS):
         chunk = rows[start : start + _CHUNK_ROWS]
-        joint = [table.log_joint(chunk) for table in tables]
-        evidence = [logsumexp(block, axis=2) for block in joint]
-        posterior = softmax(log_prior + sum(evidence), axis=1)
-        for table, block, total in zip(tables, joint, evidence, strict=True):
-            weight = posterior[:, :, None] * np.exp(block - total[:, :, None])
-            shrink = weight.reshape(len(chunk), -1) @ table.shrinkage
-            columns = slice(table.start, table.stop)
-            result[start : start + len(chunk), columns] = shrink * chunk[:, columns]
+        result[start : start + len(chunk)] = chain.shrinkage(chunk) * chunk
     return result
 
 
-class _Table:
-    """What one block of noise needs, for every prior law and every node."""
+class _Chain:
+    """The hidden Markov chain of levels for one law of noise."""
 
-    def __init__(self, mixture, prior: SpectrumPrior) -> None:
-        self.start, self.stop = mixture.start, mixture.stop
-        signal = prior.variances[:, None, self.start : self.stop]
-        total = signal + mixture.variances[None]
-        self.shape = total.shape[:2]
-        self.shrinkage = (signal / total).reshape(-1, self.stop - self.start)
-        self._precision = (0.5 / total).reshape(-1, self.stop - self.start).T
-        self._constant = mixture.log_weights - 0.5 * np.log(total).sum(axis=2)
+    def __init__(self, law: NoiseLaw, energy_bound: float, n_outputs: int) -> None:
+        noise = float(np.square(law.std).min())
+        self._levels = _levels(noise, energy_bound)
+        self._step = _steps(self._levels)
+        self._first = _first(self._levels, energy_bound, law.size)
+        blocks = normal_mixtures(law)
+        if all(block.stop - block.start == 1 for block in blocks):
+            edges = _group_edges(law.size, n_outputs, [])
+            self._groups = [
+                _Free(blocks[start:stop], self._levels)
+                for start, stop in pairwise(edges)
+            ]
+        else:
+            ends = [block.stop for block in blocks]
+            self._groups = [
+                _Tied(_block_of(blocks, start), start, stop, self._levels)
+                for start, stop in pairwise(_group_edges(law.size, n_outputs, ends))
+            ]
 
-    def log_joint(self, rows: np.ndarray) -> np.ndarray:
-        """The log weight of each node times the density of the rows given it."""
-        square = np.square(rows[:, self.start : self.stop])
-        distance = (square @ self._precision).reshape(len(rows), *self.shape)
-        return self._constant - distance
+    def shrinkage(self, rows: np.ndarray) -> np.ndarray:
+        """The posterior mean factor of every coefficient, shape of `rows`."""
+        evidence = [group.evidence(rows) for group in self._groups]
+        forward = self._forward(evidence)
+        factors = [np.empty(0)] * len(evidence)
+        after = np.ones_like(forward[-1])
+        for k in reversed(range(len(evidence))):
+            posterior = forward[k] * after
+            posterior /= posterior.sum(axis=(1, 2), keepdims=True)
+            factors[k] = self._groups[k].factors(rows, posterior)
+            after = self._before(after * evidence[k], k)
+        return np.concatenate(factors, axis=1)
+
+    def _forward(self, evidence: list[np.ndarray]) -> list[np.ndarray]:
+        """Laws of (level, node) given the groups so far, each (n, levels, nodes)."""
+        laws: list[np.ndarray] = []
+        for k, likely in enumerate(evidence):
+            if k == 0:
+                prior = self._first[:, None] * self._groups[0].weights
+            elif self._groups[k].continues:
+                prior = np.einsum("ab,naw->nbw", self._step, laws[-1], optimize=True)
+            else:
+                prior = (laws[-1].sum(axis=2) @ self._step)[:, :, None]
+                prior = prior * self._groups[k].weights
+            law = prior * likely
+            laws.append(law / law.sum(axis=(1, 2), keepdims=True))
+        return laws
+
+    def _before(self, after: np.ndarray, k: int) -> np.ndarray:
+        """Carry a backward message across the step into group k."""
+        if k and not self._groups[k].continues:
+            after = (after * self._groups[k].weights).sum(axis=2, keepdims=True)
+        message = np.einsum("ab,nbw->naw", self._step, after, optimize=True)
+        return message / message.max(axis=(1, 2), keepdims=True)
+
+
+class _Tied:
+    """A group whose coefficients share the mixing node of one block of noise."""
+
+    def __init__(
+        self, block: NormalMixture, start: int, stop: int, levels: np.ndarray
+    ) -> None:
+        self._columns = slice(start, stop)
+        self.continues = start > block.start
+        self.weights = np.exp(block.log_weights)
+        inside = slice(start - block.start, stop - block.start)
+        total = levels[:, None, None] + block.variances[None, :, inside]
+        self._shape = total.shape[:2]
+        self._precision = (0.5 / total).reshape(-1, stop - start).T
+        self._constant = 0.5 * np.log(total).sum(axis=2)
+        self._factors = (levels[:, None, None] / total).reshape(-1, stop - start)
+
+    def evidence(self, rows: np.ndarray) -> np.ndarray:
+        """Densities of the group given level and node, up to a factor per row."""
+        distance = np.square(rows[:, self._columns]) @ self._precision
+        logarithm = -self._constant - distance.reshape(-1, *self._shape)
+        return np.exp(logarithm - logarithm.max(axis=(1, 2), keepdims=True))
+
+    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
+        """Posterior mean factors, shape (n, group size)."""
+        return posterior.reshape(len(rows), -1) @ self._factors
+
+
+class _Free:
+    """A group of coefficients each of which has a mixing node of its own."""
+
+    continues = False
+    weights = np.ones(1)
+
+    def __init__(self, blocks: list[NormalMixture], levels: np.ndarray) -> None:
+        self._members = [_Tied(b, b.start, b.stop, levels) for b in blocks]
+
+    def evidence(self, rows: np.ndarray) -> np.ndarray:
+        """Densities of the group given the level, nodes averaged out."""
+        logarithm = sum(
+            np.log(member.evidence(rows) @ member.weights) for member in self._members
+        )
+        return np.exp(logarithm - logarithm.max(axis=1, keepdims=True))[:, :, None]
+
+    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
+        """Posterior mean factors, shape (n, group size)."""
+        columns = []
+        for member in self._members:
+            nodes = member.evidence(rows) * member.weights
+            nodes /= nodes.sum(axis=2, keepdims=True)
+            columns.append(member.factors(rows, posterior * nodes))
+        return np.concatenate(columns, axis=1)
+
+
+def _levels(noise: float, energy_bound: float) -> np.ndarray:
+    """Zero, and variances from below the noise to the bound."""
+    lowest = min(_LOWEST * noise, 0.05 * energy_bound)
+    count = int(np.ceil(np.log(energy_bound / lowest) / np.log(_RATIO))) + 1
+    return np.concatenate([[0.0], np.geomspace(lowest, energy_bound, min(count, 40))])
+
+
+def _steps(levels: np.ndarray) -> np.ndarray:
+    """The matrix of the chain's steps, from rows to columns."""
+    logarithm = np.log(levels[1:])
+    change = logarithm[None, :] - logarithm[:, None]
+    odds = np.exp(np.where(change <= 0, _FALL * change, -_RISE * change))
+    step = np.zeros((len(levels), len(levels)))
+    step[0, 0] = 1.0
+    step[1:, 0] = _STOP
+    step[1:, 1:] = (1 - _STOP) * odds / odds.sum(axis=1, keepdims=True)
+    return step
+
+
+def _first(levels: np.ndarray, energy_bound: float, size: int) -> np.ndarray:
+    """The law of the first level; zero there means no signal at all."""
+    odds = _NOTHING * min(1.0, (_FEW / size) ** 4)
+    first = np.where(levels >= _START * energy_bound, 1.0, 0.0)
+    first /= first.sum()
+    first[0] = odds
+    return first / (1 + odds)
+
+
+def _group_edges(size: int, n_outputs: int, block_ends: list[int]) -> list[int]:
+    """Where groups begin and end: at 1, 2, 3, 4, 6, 8, 12, ... and at block ends."""
+    ranks, k = [0, 1, 2, 3], 4
+    while k * n_outputs < size:
+        ranks += [k, k + k // 2]
+        k *= 2
+    edges = {rank * n_outputs for rank in ranks if rank * n_outputs < size}
+    return sorted(edges | set(block_ends) | {size})
+
+
+def _block_of(blocks: list[NormalMixture], column: int) -> NormalMixture:
+    return next(block for block in blocks if block.start <= column < block.stop)

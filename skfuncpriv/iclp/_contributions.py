@@ -1,4 +1,4 @@
-"""What each person contributes to a mean curve, and the exact sum of it."""
+"""The exact sum of what each person contributes, and what is free after its release."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ..basis import Basis
 from ..curves import Curves
+from ..denoise import bayesian_average
 from ..noise import FixedPoint
 from ..summaries import BallSum, ValueBounds, curve_coefficients, person_averages
 from ._penalty import soft_threshold
@@ -38,3 +39,9 @@ def sum_contributions(
         limits = np.minimum(np.ceil(steps), float(value.bound)).astype(np.int64)
         value = replace(value, values=soft_threshold(value.values, limits))
     return value
+
+
+def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:
+    """Denoise a released sum, whose signal has at most n people for its norm."""
+    bound = float(plan.n_people) ** 2
+    return bayesian_average(released[None], plan.law, bound, plan.n_outputs)[0]

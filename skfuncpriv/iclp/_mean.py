@@ -15,19 +15,23 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._base import PrivateEstimator, people_of
-from .._sklearn import _check_feature_names
+from .._sklearn import check_feature_names
 from .._validation import check_count, check_positive
-from ..basis import Basis
 from ..curves import Curves, as_curves
-from ..denoise import SpectrumPrior, bayesian_average
 from ..exceptions import NoiseDominatesWarning
 from ..noise import RandomBits, SeededBits, random_bits, release_lattice
 from ..summaries import ValueBounds
-from ._contributions import sum_contributions
-from ._parameters import check_parameters, public_domain, public_plan, public_values
+from ._contributions import denoised_sum, sum_contributions
+from ._parameters import (
+    check_parameters,
+    output_grid,
+    planned_square,
+    public_domain,
+    public_plan,
+    public_values,
+)
 from ._plan import ReleasePlan
 
-_DEFAULT_POINTS = 101
 _BAND_DRAWS = 4000
 
 
@@ -177,7 +181,7 @@ default=None
         noise: str = "matched",
         penalty: str = "qr",
         kernel: Any = None,
-        basis: Basis | None = None,
+        basis: Any = None,
         n_basis: int | str = "pss",
         eta: float = 1.5,
         psi: float | str = "pss",
@@ -237,6 +241,8 @@ default=None
         values = public_values(self, curves.n_outputs, domain, curves.grid)
         n_points = len(curves.grid) if curves.is_regular else None
         plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
+        grid = output_grid(self.grid, curves.grid, domain)
+        functions = basis.evaluate(grid)
         if plan.expected_square >= 1:
             warnings.warn(_DOMINATES, NoiseDominatesWarning, stacklevel=2)
 
@@ -249,9 +255,12 @@ default=None
         released = lattice.to_float(plan.law.release(total, lattice, bits))
 
         # Step 3: public post-processing.
-        self._set_release(released, plan, basis, values, curves)
+        self.basis_, self.grid_ = basis, grid
+        self._set_release(released, plan, values, functions, curves.is_vector)
+        if curves.is_regular:
+            self.n_features_in_ = len(grid)
         if not isinstance(X, Curves):
-            _check_feature_names(self, X, reset=True)
+            check_feature_names(self, X, reset=True)
         return self
 
     def predict(self, t: Any) -> np.ndarray:
@@ -286,10 +295,9 @@ default=None
         """Return a simultaneous band of the privacy noise.
 
         With probability `level` the noiseless release lies between the two curves on
-        the whole grid: the projected mean of these people, shrunk by the quadratic
-        penalty if there is one. The band covers the *noise only*, neither the sampling
-        of these people from a population nor the bias of projecting; it is centred at
-        the release before denoising.
+        the whole grid. The band covers the *noise only*, neither the sampling of these
+        people from a population nor the bias of projecting and shrinking; it is centred
+        at the release before denoising.
 
         Parameters
         ----------
@@ -299,7 +307,7 @@ default=None
         Returns
         -------
         lower, upper : ndarray, shape of `mean_`
-            The ends of the band. They are functions of the release: no budget is used.
+            The ends of the band; it uses no budget.
         """
         check_is_fitted(self)
         level = check_positive(level, "level")
@@ -310,7 +318,8 @@ default=None
             ratio = np.abs(draws) / self.noise_std_
         peaks = np.sort(np.nanmax(ratio.reshape(_BAND_DRAWS, -1), axis=1))
         factor = peaks[min(_BAND_DRAWS - 1, math.ceil((_BAND_DRAWS + 1) * level) - 1)]
-        middle = self.basis_.evaluate(self.grid_) @ self._band_coef() + self._center
+        coef = self.release_ * self._weights.reshape(self.release_.shape)
+        middle = self.basis_.evaluate(self.grid_) @ coef + self._center
         return middle - factor * self.noise_std_, middle + factor * self.noise_std_
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
@@ -348,73 +357,42 @@ default=None
             The expected squared L2 distance that the noise moves the curve before it
             is denoised, in squared units of the values times units of the domain.
         """
-        check_parameters(self)
-        n_samples = check_count(n_samples, "n_samples")
-        domain = public_domain(self)
-        grid = None if self.grid is None or isinstance(self.grid, str) else self.grid
-        points = None if grid is None else np.asarray(grid, dtype=np.float64)
-        values = public_values(self, n_outputs, domain, points)
-        n_points = None if points is None else len(points)
-        plan, _ = public_plan(self, n_samples, n_outputs, domain, n_points)
-        return plan.expected_square * values.norm_bound**2
+        return planned_square(self, n_samples, n_outputs)
 
     def _set_release(
         self,
         released: np.ndarray,
         plan: ReleasePlan,
-        basis: Basis,
         values: ValueBounds,
-        curves: Curves,
+        functions: np.ndarray,
+        is_vector: bool,
     ) -> None:
         """Turn the released sum of unit-ball contributions into a mean curve."""
-        raw = released / plan.n_people
-        shrunk = plan.weights * raw
+        unit = values.norm_bound / plan.n_people
+        coef = plan.output_weights * released
         if self.denoise:
-            shrunk = self._denoised(raw, plan)
-        shape = (-1, plan.n_outputs) if curves.is_vector else (-1,)
-        self.release_ = (values.norm_bound * raw).reshape(shape)
-        self.coef_ = (values.norm_bound * shrunk).reshape(shape)
-        self.basis_ = basis
+            coef = denoised_sum(released, plan)
+        shape = (-1, plan.n_outputs) if is_vector else (-1,)
+        self.release_ = (unit * released).reshape(shape)
+        self.coef_ = (unit * coef).reshape(shape)
         self.law_ = plan.law
         self.n_people_ = plan.n_people
         self.norm_bound_ = values.norm_bound
-        self.grid_ = np.array(self._output_grid(curves, basis.domain))
-        if curves.is_regular:
-            self.n_features_in_ = len(self.grid_)
-        self._weights = plan.weights
-        middle = np.broadcast_to(values.center, (len(self.grid_), plan.n_outputs))
-        self._center = middle.copy() if curves.is_vector else middle[:, 0].copy()
-        functions = basis.evaluate(self.grid_)
-        std = plan.weights * plan.law.std * (values.norm_bound / plan.n_people)
-        square = np.square(functions) @ np.square(std).reshape(-1, plan.n_outputs)
+        self._weights = plan.output_weights
+        middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
+        self._center = middle.copy() if is_vector else middle[:, 0].copy()
+        std = (unit * self._weights * plan.law.std).reshape(-1, plan.n_outputs)
+        square = np.square(functions) @ np.square(std)
         self.noise_std_ = np.sqrt(square).reshape(self._center.shape)
         self.mean_ = functions @ self.coef_ + self._center
-
-    def _denoised(self, raw: np.ndarray, plan: ReleasePlan) -> np.ndarray:
-        """Average over priors, in units in which the noise is that of the sum."""
-        rank = np.arange(plan.size) // plan.n_outputs
-        prior = SpectrumPrior.power_laws(plan.size, plan.n_people**2, rank)
-        total = raw * plan.n_people
-        return bayesian_average(total[None], plan.law, prior)[0] / plan.n_people
-
-    def _output_grid(self, curves: Curves, domain: tuple[float, float]) -> Any:
-        if curves.is_regular:
-            return curves.grid
-        if self.grid is None:
-            return np.linspace(*domain, _DEFAULT_POINTS)
-        return np.asarray(self.grid, dtype=np.float64)
-
-    def _band_coef(self) -> np.ndarray:
-        """Coefficients of the middle of the band: the release, with its weights."""
-        weights = np.ones_like(self._weights) if self.denoise else self._weights
-        return self.release_ * weights.reshape(self.release_.shape)
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Noise of the curve before denoising, on the grid."""
         draws = self.law_.sample(n_curves, bits) * self._weights
         draws *= self.norm_bound_ / self.n_people_
         draws = draws.reshape(n_curves, *self.coef_.shape)
-        return np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
+        curves = np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
+        return np.moveaxis(curves, -1, 1)
 
 
 _DOMINATES = (

@@ -21,6 +21,7 @@ from ._plan import ReleasePlan, check_mechanism
 from ._selection import select_plan
 
 _MAX_FUNCTIONS = 256
+_DEFAULT_POINTS = 101
 
 
 def check_parameters(estimator: Any) -> None:
@@ -104,14 +105,44 @@ def public_plan(
         noise=estimator.noise,
         penalty=estimator.penalty,
         eta=float(estimator.eta),
+        shrink=not estimator.denoise,
     )
     plan = select_plan(
         plan,
         check_mechanism(estimator.mechanism, estimator.delta),
         n_functions=n_functions,
         psi=estimator.psi,
-        shrink=not estimator.denoise,
     )
     if len(plan.spectrum) < basis.n_basis:
         basis = replace(basis, n_basis=len(plan.spectrum))
     return plan, basis
+
+
+def planned_square(estimator: Any, n_people: int, n_outputs: int) -> float:
+    """The expected squared error of the noise of a release, before there is data."""
+    check_parameters(estimator)
+    n_people = check_count(n_people, "n_samples")
+    n_outputs = check_count(n_outputs, "n_outputs")
+    domain = public_domain(estimator)
+    grid = None
+    if estimator.grid is not None and not isinstance(estimator.grid, str):
+        grid = output_grid(estimator.grid, None, domain)
+    values = public_values(estimator, n_outputs, domain, grid)
+    n_points = None if grid is None else len(grid)
+    plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
+    return plan.expected_square * values.norm_bound**2
+
+
+def output_grid(
+    stated: Any, observed: np.ndarray | None, domain: tuple[float, float]
+) -> np.ndarray:
+    """Where the mean is given: the common grid, the stated one, or 101 points."""
+    if observed is not None:
+        return observed.copy()
+    if stated is None:
+        return np.linspace(*domain, _DEFAULT_POINTS)
+    grid = np.asarray(stated, dtype=np.float64)
+    inside = grid.ndim == 1 and len(grid) > 0 and (np.diff(grid) > 0).all()
+    if not (inside and grid[0] >= domain[0] and grid[-1] <= domain[1]):
+        raise ValueError("grid must strictly increase within the domain")
+    return grid

@@ -49,6 +49,10 @@ class ReleasePlan:
         The published penalty.
     eta, psi : float
         Its exponent and strength; psi = 0 is a plain projection on m functions.
+    shrink : bool
+        Whether the release is multiplied by the weights of the QR penalty. A release
+        that is denoised leaves the shrinking to the denoiser, which knows more; the
+        weights then only tell the noise law which coefficients matter.
     """
 
     n_people: int
@@ -61,6 +65,7 @@ class ReleasePlan:
     penalty: str = "qr"
     eta: float = 1.5
     psi: float = 0.0
+    shrink: bool = True
 
     @property
     def size(self) -> int:
@@ -74,6 +79,11 @@ class ReleasePlan:
         if self.penalty == "qr":
             weights = quadratic_weights(self.spectrum, self.eta, self.psi)
         return np.repeat(weights, self.n_outputs)
+
+    @property
+    def output_weights(self) -> np.ndarray:
+        """What the released coefficients are multiplied by."""
+        return self.weights if self.shrink else np.ones(self.size)
 
     @cached_property
     def thresholds(self) -> np.ndarray:
@@ -97,7 +107,7 @@ class ReleasePlan:
         """
         radius = self.ball.sensitivity
         if self.mechanism == "gaussian":
-            sigma = analytic_gaussian_sigma(self.epsilon, self.delta, radius)
+            sigma = _gaussian_sigma(self.epsilon, self.delta, radius)
             return IndependentGaussian((sigma,) * self.size)
         if self.mechanism == "laplace":
             return IndependentLaplace.scale_for(self.epsilon, radius, self._profile)
@@ -108,16 +118,16 @@ class ReleasePlan:
 
     @property
     def expected_square(self) -> float:
-        """The expected squared error of the noise, after the weights."""
-        std = self.law.std * self.weights / self.n_people
+        """The expected squared error that the noise adds to the release."""
+        std = self.law.std * self.output_weights / self.n_people
         return float(np.sum(std**2))
 
     @property
     def predicted_square(self) -> float:
-        """`expected_square` by formula, without building the law."""
+        """The expected squared error after the weights, without building the law."""
         energy = np.square(self.weights)
         if self.mechanism == "gaussian":
-            ratio = _gaussian_ratio(self.epsilon, self.delta)
+            ratio = _gaussian_sigma(self.epsilon, self.delta, 1.0)
             return float((2 * ratio / self.n_people) ** 2 * energy.sum())
         loss = (2 / (self.n_people * self.epsilon)) ** 2
         if self.mechanism == "spherical":
@@ -171,5 +181,6 @@ def check_mechanism(mechanism: str, delta: float) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _gaussian_ratio(epsilon: float, delta: float) -> float:
-    return analytic_gaussian_sigma(epsilon, delta, 1.0)
+def _gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
+    """The calibration, kept because it takes much longer than a fit."""
+    return analytic_gaussian_sigma(epsilon, delta, sensitivity)

@@ -3,8 +3,8 @@
 The default minimises a bound of the risk over a public grid. Noise enters by its exact
 expected square. Bias enters by its supremum over a stated ball of smooth functions: the
 coefficients of the mean, in units of the norm bound, have an energy beyond the first m
-of at most R^2 m^(-2 s), with R = 8 and s = 1.7 (between once and twice differentiable).
-R and s were set once, on simulated curves that no benchmark uses.
+of at most R^2 m^(-2 s), R = 10 and s = 1.7 (between once and twice differentiable). R
+and s were set once, on simulated curves that no benchmark uses.
 
 ``"rate"`` is the plug-in of the published kind, from the order of the bias and the
 noise with scales proportional to sqrt(lambda_j): see `rate_psi`.
@@ -19,7 +19,8 @@ import numpy as np
 
 from ._plan import ReleasePlan
 
-_RADIUS, _SMOOTHNESS = 8.0, 1.7
+_RADIUS, _SMOOTHNESS = 10.0, 1.7
+_FEWEST = 4
 _PSI_GRID = 10.0 ** np.arange(-8.0, 1.01, 0.25)
 
 
@@ -29,7 +30,6 @@ def select_plan(
     *,
     n_functions: int | None,
     psi: float | str,
-    shrink: bool,
 ) -> ReleasePlan:
     """Complete a plan by public choices.
 
@@ -43,9 +43,6 @@ def select_plan(
         How many functions are used; None selects.
     psi : float, "pss" or "rate"
         The strength of the penalty, or how to select it.
-    shrink : bool
-        Whether ``"pss"`` may choose psi > 0 for the QR penalty; a release that is
-        denoised afterwards leaves the shrinking to the denoiser, which knows more.
 
     Returns
     -------
@@ -59,7 +56,7 @@ def select_plan(
     elif plan.penalty == "ar":
         strengths = _PSI_GRID.tolist()
     else:
-        strengths = [0.0, *_PSI_GRID.tolist()] if shrink else [0.0]
+        strengths = [0.0, *_PSI_GRID.tolist()] if plan.shrink else [0.0]
     best, best_risk = plan, np.inf
     for mechanism in mechanisms:
         for strength in strengths:
@@ -125,6 +122,7 @@ def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:
     if plan.psi > 0:
         visible = int(np.sum(plan.weights[:: plan.n_outputs] > 1e-3))
         return [max(1, visible)]
-    fine = np.arange(1, min(available, 32) + 1)
-    coarse = np.geomspace(1, available, 60).round().astype(int)
+    fewest = min(_FEWEST, available)
+    fine = np.arange(fewest, min(available, 32) + 1)
+    coarse = np.geomspace(fewest, available, 60).round().astype(int)
     return sorted({*fine.tolist(), *coarse.tolist()})

@@ -155,13 +155,10 @@ class BallSum:
     Examples
     --------
     >>> from skfuncpriv.summaries import BallContributions, BallSum
-    >>> ball = BallContributions(n_people=2, n_coefficients=1, radius=1.0)
-    >>> first, second = BallSum(ball), BallSum(ball)
-    >>> first.add([[0.25]])
-    >>> second.add([[0.5]])
-    >>> first.merge(second)
-    >>> total = first.value()
-    >>> total.lattice.to_float(total.values)
+    >>> total = BallSum(BallContributions(n_people=2, n_coefficients=1, radius=1.0))
+    >>> total.add([[0.25]])
+    >>> total.add([[0.5]])
+    >>> total.value().lattice.to_float(total.value().values)
     array([0.75])
     """
 
