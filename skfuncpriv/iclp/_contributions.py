@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -10,7 +12,13 @@ from ..basis import Basis
 from ..curves import Curves
 from ..denoise import bayesian_average
 from ..noise import FixedPoint
-from ..summaries import BallSum, ValueBounds, curve_coefficients, person_averages
+from ..summaries import (
+    BallSum,
+    GridContributions,
+    ValueBounds,
+    curve_coefficients,
+    person_averages,
+)
 from ._penalty import soft_threshold
 from ._plan import ReleasePlan
 
@@ -22,7 +30,36 @@ def sum_contributions(
     basis: Basis,
     values: ValueBounds,
 ) -> FixedPoint:
-    """The exact sum of what each person contributes, in units of the norm bound."""
+    """The exact sum of what each person contributes, in units of the norm bound.
+
+    Where the bounds of values imply the norm bound, curves on a common grid are summed
+    on the grid; otherwise everyone's coefficients are clipped to the ball.
+    """
+    value = None
+    if curves.grid is not None:
+        projection = basis.projection(curves.grid)
+        on_grid = GridContributions(
+            plan.n_people, curves.grid, basis.domain, projection, values
+        )
+        if on_grid.is_certified:
+            value = on_grid.sum(curves, codes)
+    if value is None:
+        value = _clipped_sum(curves, codes, plan, basis, values)
+    if plan.penalty == "ar":
+        step = Fraction(value.lattice.step)
+        limits = [ceil(plan.n_people * Fraction(t) / step) for t in plan.thresholds]
+        shrunk = soft_threshold(value.values, np.array(limits, dtype=object))
+        value = replace(value, values=shrunk)
+    return value
+
+
+def _clipped_sum(
+    curves: Curves,
+    codes: np.ndarray | None,
+    plan: ReleasePlan,
+    basis: Basis,
+    values: ValueBounds,
+) -> FixedPoint:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
     total = BallSum(plan.ball)
     if codes is None:
@@ -33,12 +70,7 @@ def sum_contributions(
         seen = ~curves.all_missing
         radius = values.largest_norm / values.norm_bound
         total.add(person_averages(rows[seen], codes[seen], plan.n_people, radius))
-    value = total.value()
-    if plan.penalty == "ar":
-        steps = plan.n_people * plan.thresholds / plan.ball.lattice.step
-        limits = np.minimum(np.ceil(steps), float(value.bound)).astype(np.int64)
-        value = replace(value, values=soft_threshold(value.values, limits))
-    return value
+    return total.value()
 
 
 def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:

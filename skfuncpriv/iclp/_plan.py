@@ -20,10 +20,11 @@ from ..noise import (
     SphericalLaplace,
 )
 from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
-from ..summaries import BallContributions
+from ..summaries import SLACK, BallContributions
 from ._partition import best_partition
 from ._penalty import absolute_thresholds, quadratic_weights
 
+SENSITIVITY = 2 * (1 + SLACK)
 MECHANISMS = ("laplace", "gaussian", "spherical", "block-spherical")
 
 
@@ -102,10 +103,11 @@ class ReleasePlan:
     def law(self) -> NoiseLaw:
         """The law of the noise of the *sum* of contributions.
 
-        The sum moves by at most `ball.sensitivity` in Euclidean norm; each law is
-        calibrated to that ball in exact arithmetic.
+        Contributions lie in the unit ball, up to the slack of `GridContributions`, so
+        the sum moves by at most `SENSITIVITY` in Euclidean norm; each law is calibrated
+        to that ball in exact arithmetic.
         """
-        radius = self.ball.sensitivity
+        radius = SENSITIVITY
         if self.mechanism == "gaussian":
             sigma = _gaussian_sigma(self.epsilon, self.delta, radius)
             return IndependentGaussian((sigma,) * self.size)

@@ -21,6 +21,8 @@ from ._plan import ReleasePlan
 
 _RADIUS, _SMOOTHNESS = 10.0, 1.7
 _FEWEST = 4
+# With equal weights these are never better than the spherical law.
+_UNEQUAL = ("block-spherical", "laplace")
 _PSI_GRID = 10.0 ** np.arange(-8.0, 1.01, 0.25)
 
 
@@ -60,8 +62,8 @@ def select_plan(
     best, best_risk = plan, np.inf
     for mechanism in mechanisms:
         for strength in strengths:
-            if strength == 0 and mechanism == "block-spherical" and len(mechanisms) > 1:
-                continue  # equal weights: one block is best, the spherical law
+            if strength == 0 and len(mechanisms) > 1 and mechanism in _UNEQUAL:
+                continue
             candidate = replace(plan, mechanism=mechanism, psi=strength)
             for size in _sizes(candidate, n_functions):
                 cut = candidate.cut(size)
@@ -123,6 +125,5 @@ def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:
         visible = int(np.sum(plan.weights[:: plan.n_outputs] > 1e-3))
         return [max(1, visible)]
     fewest = min(_FEWEST, available)
-    fine = np.arange(fewest, min(available, 32) + 1)
-    coarse = np.geomspace(fewest, available, 60).round().astype(int)
-    return sorted({*fine.tolist(), *coarse.tolist()})
+    sizes = np.geomspace(fewest, available, 48).round().astype(int)
+    return sorted(set(sizes.tolist()))

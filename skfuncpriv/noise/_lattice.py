@@ -61,7 +61,7 @@ class FixedPoint:
 
     Parameters
     ----------
-    values : ndarray of int64, shape (..., m)
+    values : ndarray of int64 or of Python integers, shape (..., m)
         Multiples of the lattice step; *private*.
     lattice : Lattice
         The lattice; *public*.
@@ -76,7 +76,7 @@ class FixedPoint:
     0.5
     """
 
-    values: IntArray
+    values: IntArray | NDArray[np.object_]
     lattice: Lattice
     bound: int
 
@@ -157,13 +157,12 @@ def _split_integers(value: FixedPoint, lattice: Lattice) -> tuple[IntArray, Floa
     if shift <= 0:
         if value.bound.bit_length() - shift > _MAX_BITS:
             raise ValueError("the lattice of the release is too fine for its values")
-        return value.values << -shift, np.zeros(value.values.shape)
-    if shift > _MAX_BITS:
-        integer = np.zeros_like(value.values)
-        return integer, np.ldexp(value.values.astype(np.float64), -shift)
-    integer = value.values >> shift
-    remainder = value.values - (integer << shift)
-    return integer, np.ldexp(remainder.astype(np.float64), -shift)
+        integer = value.values << -shift
+        return integer.astype(np.int64), np.zeros(integer.shape)
+    values = value.values.astype(object) if shift > _MAX_BITS else value.values
+    integer = values >> shift
+    remainder = values - (integer << shift)
+    return integer.astype(np.int64), np.ldexp(remainder.astype(np.float64), -shift)
 
 
 def _split_floats(value: FloatArray, lattice: Lattice) -> tuple[IntArray, FloatArray]:

@@ -2,14 +2,17 @@
 
 from ._ball import BallContributions, BallSum
 from ._coefficients import curve_coefficients
+from ._grid import SLACK, GridContributions
 from ._people import person_averages, person_codes
 from ._product import ExactProduct
 from ._value_bounds import ValueBounds
 
 __all__ = [
+    "SLACK",
     "BallContributions",
     "BallSum",
     "ExactProduct",
+    "GridContributions",
     "ValueBounds",
     "curve_coefficients",
     "person_averages",

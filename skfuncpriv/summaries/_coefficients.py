@@ -50,10 +50,9 @@ def curve_coefficients(
     >>> from skfuncpriv.basis import CosineBasis
     >>> from skfuncpriv.curves import Curves
     >>> from skfuncpriv.summaries import ValueBounds, curve_coefficients
-    >>> curves, domain = Curves.from_wide([[1.0, 1.0]]), (0.0, 1.0)
-    >>> values = ValueBounds.from_parameters((-2.0, 2.0), domain=domain)
-    >>> chunks = curve_coefficients(curves, CosineBasis(2).projection, domain, values)
-    >>> next(chunks)[0, 0]
+    >>> basis, curves = CosineBasis(2), Curves.from_wide([[1.0, 1.0]])
+    >>> values = ValueBounds.from_parameters((-2.0, 2.0), domain=basis.domain)
+    >>> next(curve_coefficients(curves, basis.projection, basis.domain, values))[0, 0]
     np.float64(1.0)
     """
     if curves.grid is None:

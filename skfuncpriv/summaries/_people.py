@@ -94,21 +94,31 @@ def person_averages(
     array([[2.],
            [5.]])
     """
-    result = np.zeros((n_people, coefficients.shape[1]))
-    if len(coefficients) == 0:
-        return result
     ball = BallContributions(1, coefficients.shape[1], radius)
+    rows = ball.contributions(coefficients)
+    return ball.lattice.to_float(integer_averages(rows, codes, n_people))
+
+
+def integer_averages(
+    rows: IntArray, codes: NDArray[np.intp], n_people: int
+) -> IntArray:
+    """Average integer rows of each person, rounded down; see `person_averages`.
+
+    No absolute value may exceed 2^53. A person without rows has average zero.
+    """
+    result = np.zeros((n_people, rows.shape[1]), dtype=np.int64)
+    if len(rows) == 0:
+        return result
     order = np.argsort(codes, kind="stable")
     people, starts, counts = np.unique(
         codes[order], return_index=True, return_counts=True
     )
-    rows = ball.contributions(coefficients)[order]
+    rows = rows[order]
     high = rows >> _SPLIT_BITS
     low = rows - (high << _SPLIT_BITS)
     high_sum = np.add.reduceat(high, starts, axis=0)
     low_sum = np.add.reduceat(low, starts, axis=0)
-    average = _divide(high_sum, low_sum, counts[:, None])
-    result[people] = ball.lattice.to_float(average)
+    result[people] = _divide(high_sum, low_sum, counts[:, None])
     return result
 
 
