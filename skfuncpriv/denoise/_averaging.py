@@ -29,6 +29,7 @@ _START = 0.01  # smallest level of the first group, as a share of the bound
 _FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
 _RATIO = 2.5  # between neighbouring levels
 _LOWEST = 0.1  # lowest positive level, as a share of the noise variance
+_NEGLIGIBLE = 2.0**-106  # noise variance, as a share of the bound, that floats ignore
 
 
 def bayesian_average(
@@ -82,6 +83,9 @@ def bayesian_average(
     check_positive(energy_bound, "energy_bound")
     check_count(n_outputs, "n_outputs")
     rows = np.asarray(released, dtype=np.float64)
+    if np.square(law.std).max() <= _NEGLIGIBLE * energy_bound:
+        normal_mixtures(law)  # laws that no denoiser knows are refused all the same
+        return rows.copy()
     chain = _Chain(law, energy_bound, n_outputs)
     result = np.empty_like(rows)
     for start in range(0, len(rows), _CHUNK_ROWS):
@@ -164,11 +168,26 @@ class _Tied:
         self._constant = 0.5 * np.log(total).sum(axis=2)
         self._factors = (levels[:, None, None] / total).reshape(-1, stop - start)
 
+    def log_densities(self, rows: np.ndarray) -> np.ndarray:
+        """Log densities of the group given level and node, up to a constant."""
+        distance = np.square(rows[:, self._columns]) @ self._precision
+        return -self._constant - distance.reshape(-1, *self._shape)
+
     def evidence(self, rows: np.ndarray) -> np.ndarray:
         """Densities of the group given level and node, up to a factor per row."""
-        distance = np.square(rows[:, self._columns]) @ self._precision
-        logarithm = -self._constant - distance.reshape(-1, *self._shape)
+        logarithm = self.log_densities(rows)
         return np.exp(logarithm - logarithm.max(axis=(1, 2), keepdims=True))
+
+    def nodes(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log densities given the level, and the posterior law of the node.
+
+        Levels are kept apart: next to the likeliest one, others underflow together.
+        """
+        logarithm = self.log_densities(rows)
+        peak = logarithm.max(axis=2, keepdims=True)
+        odds = np.exp(logarithm - peak) * self.weights
+        total = odds.sum(axis=2, keepdims=True)
+        return (np.log(total) + peak)[:, :, 0], odds / total
 
     def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
         """Posterior mean factors, shape (n, group size)."""
@@ -186,18 +205,15 @@ class _Free:
 
     def evidence(self, rows: np.ndarray) -> np.ndarray:
         """Densities of the group given the level, nodes averaged out."""
-        logarithm = sum(
-            np.log(member.evidence(rows) @ member.weights) for member in self._members
-        )
+        logarithm = sum(member.nodes(rows)[0] for member in self._members)
         return np.exp(logarithm - logarithm.max(axis=1, keepdims=True))[:, :, None]
 
     def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
         """Posterior mean factors, shape (n, group size)."""
-        columns = []
-        for member in self._members:
-            nodes = member.evidence(rows) * member.weights
-            nodes /= nodes.sum(axis=2, keepdims=True)
-            columns.append(member.factors(rows, posterior * nodes))
+        columns = [
+            member.factors(rows, posterior * member.nodes(rows)[1])
+            for member in self._members
+        ]
         return np.concatenate(columns, axis=1)
 
 

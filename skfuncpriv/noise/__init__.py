@@ -2,7 +2,7 @@
 
 from ._bits import OperatingSystemBits, RandomBits, SeededBits, random_bits
 from ._block_spherical import BlockSpherical
-from ._exact import exact_budget
+from ._exact import exact_epsilon, smaller_reading
 from ._gaussian import IndependentGaussian
 from ._laplace import IndependentLaplace
 from ._lattice import FixedPoint, Lattice, release_lattice
@@ -22,7 +22,8 @@ __all__ = [
     "SeededBits",
     "ShapedNoise",
     "SphericalLaplace",
-    "exact_budget",
+    "exact_epsilon",
     "random_bits",
     "release_lattice",
+    "smaller_reading",
 ]

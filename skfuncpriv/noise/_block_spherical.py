@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._validation import check_count
+from .._validation import check_count, check_positive
 from ._bits import Words
 from ._draws import Measured, Refinable
-from ._exact import exact_budget, smallest_safe, squared_loss
+from ._exact import exact_epsilon, smallest_safe, squared_loss
 from ._lattice import FloatArray
 from ._law import NoiseLaw
 from ._scales import as_scales, round_up
@@ -88,7 +88,8 @@ class BlockSpherical(NoiseLaw):
             Its loss is proved in exact arithmetic to be at most epsilon.
         """
         weights = np.array(as_scales(profile, "profile"))
-        budget, radius = exact_budget(epsilon), Fraction(sensitivity)
+        budget = exact_epsilon(epsilon)
+        radius = Fraction(check_positive(sensitivity, "sensitivity"))
         factor = smallest_safe(
             float(sensitivity * np.sqrt(np.sum(weights**-2.0)) / epsilon),
             lambda f: squared_loss(radius, f * weights) <= budget**2,

@@ -9,37 +9,58 @@ from fractions import Fraction
 from .._validation import check_positive
 
 
-def exact_budget(value: float, name: str = "epsilon") -> Fraction:
-    """Return the smaller of a budget's binary value and the decimal it prints as.
-
-    The float nearest to 0.1 lies slightly above one tenth, while a ledger charges the
-    decimal 0.1. A mechanism that keeps to the smaller of the two keeps both promises.
+def exact_epsilon(epsilon: float) -> Fraction:
+    """Largest budget that both readings of a float64 epsilon allow.
 
     Parameters
     ----------
-    value : float
-        A *public* budget, finite and > 0.
-    name : str, default="epsilon"
-        Its name in the error message.
+    epsilon : float
+        Public budget, finite and > 0.
 
     Returns
     -------
-    fractions.Fraction
-        The exact budget to keep to.
+    Fraction
+        The smaller of the binary value and of the decimal that ``repr`` prints.
 
     Raises
     ------
     ValueError
-        If `value` is not a finite number > 0.
+        If epsilon is not a finite number > 0.
+
+    Notes
+    -----
+    A mechanism calibrated to this value keeps its promise whether the reader takes the
+    printed decimal or the stored float64, and costs the ledger no more than is charged.
 
     Examples
     --------
-    >>> from skfuncpriv.noise import exact_budget
-    >>> exact_budget(0.1)
+    >>> from skfuncpriv.privacy import exact_epsilon
+    >>> exact_epsilon(0.1)
     Fraction(1, 10)
     """
-    number = check_positive(value, name)
-    return min(Fraction(number), Fraction(repr(number)))
+    return smaller_reading(check_positive(epsilon, "epsilon"))
+
+
+def smaller_reading(value: float) -> Fraction:
+    """Return the smaller of the binary value and the printed decimal.
+
+    Parameters
+    ----------
+    value : float
+        A public budget.
+
+    Returns
+    -------
+    Fraction
+        The exact budget to keep to.
+
+    Examples
+    --------
+    >>> from skfuncpriv.noise import smaller_reading
+    >>> smaller_reading(0.1)
+    Fraction(1, 10)
+    """
+    return min(Fraction(value), Fraction(repr(value)))
 
 
 def squared_loss(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._validation import check_positive
 from ._bits import Words
 from ._draws import ROUNDOFF, Measured, Refinable, directions, exponentials
-from ._exact import exact_budget, smallest_safe
+from ._exact import smaller_reading, smallest_safe
 from ._lattice import FloatArray
 from ._law import NoiseLaw
 from ._scales import as_scales, round_up
@@ -53,7 +54,9 @@ class IndependentGaussian(NoiseLaw):
         object.__setattr__(self, "deviations", as_scales(self.deviations, "deviations"))
 
     @classmethod
-    def scale_for(cls, rho: float, sensitivity: float, size: int) -> Any:
+    def scale_for(
+        cls, rho: float, sensitivity: float, size: int
+    ) -> IndependentGaussian:
         """Return the smallest isotropic law whose loss on a ball fits rho.
 
         Parameters
@@ -70,7 +73,10 @@ class IndependentGaussian(NoiseLaw):
         IndependentGaussian
             Its loss is proved in exact arithmetic to be at most rho.
         """
-        budget, radius = exact_budget(rho, "rho"), Fraction(sensitivity)
+        budget, radius = (
+            smaller_reading(check_positive(rho, "rho")),
+            Fraction(sensitivity),
+        )
         deviation = smallest_safe(
             float(sensitivity) / math.sqrt(2 * rho),
             lambda s: (radius / Fraction(s)) ** 2 <= 2 * budget,

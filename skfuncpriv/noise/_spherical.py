@@ -19,7 +19,7 @@ from ._draws import (
     exponential_sums,
     exponentials,
 )
-from ._exact import exact_budget, smallest_safe
+from ._exact import exact_epsilon, smallest_safe
 from ._gaussian import pairs
 from ._lattice import FloatArray
 from ._law import NoiseLaw
@@ -87,7 +87,8 @@ class SphericalLaplace(NoiseLaw):
         SphericalLaplace
             Its loss is proved in exact arithmetic to be at most epsilon.
         """
-        budget, radius = exact_budget(epsilon), Fraction(sensitivity)
+        budget = exact_epsilon(epsilon)
+        radius = Fraction(check_positive(sensitivity, "sensitivity"))
         scale = smallest_safe(
             float(sensitivity) / float(epsilon),
             lambda s: radius <= budget * Fraction(s),

@@ -1,5 +1,6 @@
 """Guarantees, calibration, the budget ledger and the empirical audit."""
 
+from ..noise import exact_epsilon
 from ._audit import AuditResult, audit
 from ._calibration import (
     analytic_gaussian_sigma,
@@ -9,7 +10,6 @@ from ._calibration import (
     zcdp_sigma,
 )
 from ._conversion import rho_for_approx_dp
-from ._exact import exact_epsilon
 from ._guarantee import PrivacyGuarantee
 from ._ledger import BudgetLedger
 from ._ledger_file import LedgerRecord

@@ -13,13 +13,12 @@ from typing import Any
 
 from .._validation import check_positive
 from ..exceptions import PrivacyError
+from ..noise import exact_epsilon, smaller_reading
 from ._conversion import check_open_delta
 from ._exact import (
     claim_at_least,
-    exact_epsilon,
     larger_reading,
     precise,
-    smaller_reading,
     smallest_passing,
     to_precise,
     upper_fraction,

@@ -19,11 +19,11 @@ from scipy.optimize import brentq
 
 from .._validation import check_positive
 from ..exceptions import PrivacyError
+from ..noise import smaller_reading
 from ._exact import (
     claim_at_least,
     larger_reading,
     precise,
-    smaller_reading,
     smallest_passing,
     to_precise,
     upper_fraction,

@@ -16,7 +16,6 @@ from typing import Any
 
 import mpmath
 
-from .._validation import check_positive
 from ..exceptions import PrivacyError
 
 # Sums and products of a few float64 readings have at most about 2500 digits; the trap
@@ -29,46 +28,9 @@ EXACT = Context(
 _SLACK = Fraction(1, 10**40)
 
 
-def exact_epsilon(epsilon: float) -> Fraction:
-    """Largest budget that both readings of a float64 epsilon allow.
-
-    Parameters
-    ----------
-    epsilon : float
-        Public budget, finite and > 0.
-
-    Returns
-    -------
-    Fraction
-        The smaller of the binary value and of the decimal that ``repr`` prints.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not a finite number > 0.
-
-    Notes
-    -----
-    A mechanism calibrated to this value keeps its promise whether the reader takes the
-    printed decimal or the stored float64, and costs the ledger no more than is charged.
-
-    Examples
-    --------
-    >>> from skfuncpriv.privacy import exact_epsilon
-    >>> exact_epsilon(0.1)
-    Fraction(1, 10)
-    """
-    return smaller_reading(check_positive(epsilon, "epsilon"))
-
-
 def decimal_reading(value: float) -> Decimal:
     """The decimal that ``repr`` prints."""
     return Decimal(repr(value))
-
-
-def smaller_reading(value: float) -> Fraction:
-    """The smaller of the binary value and the printed decimal: for budgets."""
-    return min(Fraction(value), Fraction(repr(value)))
 
 
 def larger_reading(value: float) -> Fraction:

@@ -164,3 +164,15 @@ def test_scales_out_of_range_are_refused():
 def test_shapes_that_switch_noise_off_are_refused(shape):
     with pytest.raises(ValueError, match="shape"):
         ShapedNoise(SphericalLaplace(2), shape)
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf, True, None])
+def test_bad_sensitivities_are_refused(bad):
+    for refuse in (
+        lambda: SphericalLaplace.scale_for(1.0, bad, 2),
+        lambda: IndependentLaplace.scale_for(1.0, bad, [1.0]),
+        lambda: BlockSpherical.scale_for(1.0, bad, [1], [1.0]),
+        lambda: IndependentGaussian.scale_for(1.0, bad, 2),
+    ):
+        with pytest.raises(ValueError, match="sensitivity must be a finite number > 0"):
+            refuse()
