@@ -237,6 +237,8 @@ default=None
         bits = random_bits(self.random_state)
         domain = public_domain(self)
         curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
+        if not isinstance(X, Curves):
+            check_feature_names(self, X, reset=True)
         codes, n_people, unit = people_of(groups, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
         n_points = len(curves.grid) if curves.is_regular else None
@@ -259,8 +261,6 @@ default=None
         self._set_release(released, plan, values, functions, curves.is_vector)
         if curves.is_regular:
             self.n_features_in_ = len(grid)
-        if not isinstance(X, Curves):
-            check_feature_names(self, X, reset=True)
         return self
 
     def predict(self, t: Any) -> np.ndarray:
@@ -381,9 +381,9 @@ default=None
         self._weights = plan.output_weights
         middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle.copy() if is_vector else middle[:, 0].copy()
-        std = (unit * self._weights * plan.law.std).reshape(-1, plan.n_outputs)
+        std = (self._weights * plan.law.std).reshape(-1, plan.n_outputs)
         square = np.square(functions) @ np.square(std)
-        self.noise_std_ = np.sqrt(square).reshape(self._center.shape)
+        self.noise_std_ = unit * np.sqrt(square).reshape(self._center.shape)
         self.mean_ = functions @ self.coef_ + self._center
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 def quadratic_weights(spectrum: np.ndarray, eta: float, psi: float) -> np.ndarray:
     """The factors a_j in (0, 1] of the quadratic penalty."""
     power = spectrum**eta
-    return power / (power + psi)
+    return power / (power + psi) if psi else np.ones(len(spectrum))
 
 
 def absolute_thresholds(spectrum: np.ndarray, eta: float, psi: float) -> np.ndarray:

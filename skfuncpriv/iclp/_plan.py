@@ -129,9 +129,10 @@ class ReleasePlan:
         """The expected squared error after the weights, without building the law."""
         energy = np.square(self.weights)
         if self.mechanism == "gaussian":
-            ratio = _gaussian_sigma(self.epsilon, self.delta, 1.0)
-            return float((2 * ratio / self.n_people) ** 2 * energy.sum())
-        loss = (2 / (self.n_people * self.epsilon)) ** 2
+            ratio = 2 * _gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people
+            return float(ratio * ratio * energy.sum())
+        loss = 2 / (self.n_people * self.epsilon)
+        loss *= loss  # a product overflows to infinity, a power would raise
         if self.mechanism == "spherical":
             return loss * (self.size + 1) * energy.sum()
         if self.mechanism == "laplace":

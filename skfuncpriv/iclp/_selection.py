@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..exceptions import PrivacyError
 from ._plan import ReleasePlan
 
 _RADIUS, _SMOOTHNESS = 10.0, 1.7
@@ -50,6 +51,11 @@ def select_plan(
     -------
     ReleasePlan
         The candidate of the smallest risk bound.
+
+    Raises
+    ------
+    PrivacyError
+        If the noise of every candidate overflows.
     """
     if psi == "rate":
         strengths = [rate_psi(plan)]
@@ -59,7 +65,7 @@ def select_plan(
         strengths = _PSI_GRID.tolist()
     else:
         strengths = [0.0, *_PSI_GRID.tolist()] if plan.shrink else [0.0]
-    best, best_risk = plan, np.inf
+    best, best_risk = None, np.inf
     for mechanism in mechanisms:
         for strength in strengths:
             if strength == 0 and len(mechanisms) > 1 and mechanism in _UNEQUAL:
@@ -70,6 +76,10 @@ def select_plan(
                 risk = risk_bound(cut)
                 if risk < best_risk:
                     best, best_risk = cut, risk
+    if best is None:
+        raise PrivacyError(
+            "the noise leaves the range of floating point: choose a larger epsilon"
+        )
     return best
 
 
@@ -116,11 +126,11 @@ def _tail_energy(rank: np.ndarray) -> np.ndarray:
 def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:
     """The numbers of functions to try."""
     available = len(plan.spectrum)
+    if plan.penalty == "ar":  # beyond these the mean is zero for every data set
+        active = int(np.sum(plan.thresholds[:: plan.n_outputs] < 1))
+        return [max(1, min(active, n_functions or active))]
     if n_functions is not None:
         return [min(n_functions, available)]
-    if plan.penalty == "ar":
-        active = int(np.sum(plan.thresholds[:: plan.n_outputs] < 1))
-        return [max(1, active)]
     if plan.psi > 0:
         visible = int(np.sum(plan.weights[:: plan.n_outputs] > 1e-3))
         return [max(1, visible)]

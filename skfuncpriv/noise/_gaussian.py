@@ -73,10 +73,8 @@ class IndependentGaussian(NoiseLaw):
         IndependentGaussian
             Its loss is proved in exact arithmetic to be at most rho.
         """
-        budget, radius = (
-            smaller_reading(check_positive(rho, "rho")),
-            Fraction(sensitivity),
-        )
+        budget = smaller_reading(check_positive(rho, "rho"))
+        radius = Fraction(check_positive(sensitivity, "sensitivity"))
         deviation = smallest_safe(
             float(sensitivity) / math.sqrt(2 * rho),
             lambda s: (radius / Fraction(s)) ** 2 <= 2 * budget,
