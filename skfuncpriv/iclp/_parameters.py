@@ -22,6 +22,7 @@ from ._selection import select_plan
 
 _MAX_FUNCTIONS = 256
 _DEFAULT_POINTS = 101
+_SMALLEST = 1e-280
 
 
 def check_parameters(estimator: Any) -> None:
@@ -54,6 +55,11 @@ def public_domain(estimator: Any) -> tuple[float, float]:
     if estimator.domain is None:
         return (0.0, 1.0) if basis is None else basis.domain
     domain = check_interval(estimator.domain, "domain")
+    if not _SMALLEST <= domain[1] - domain[0] <= 1 / _SMALLEST:
+        raise ValueError(
+            f"domain must have a width from {_SMALLEST} to {1 / _SMALLEST}, got "
+            f"{estimator.domain!r}: use other units"
+        )
     if basis is not None and basis.domain != domain:
         raise ValueError(
             f"domain {domain} differs from that of the basis {basis.domain}: "
@@ -68,8 +74,12 @@ def public_values(
     domain: tuple[float, float],
     grid: np.ndarray | None,
 ) -> ValueBounds:
-    """The bounds of values, the center and the norm that follows from them."""
-    return ValueBounds.from_parameters(
+    """The bounds of values, the center and the norm that follows from them.
+
+    Data are divided by these numbers, so they must leave room for quotients: whether
+    one overflows would depend on the data.
+    """
+    values = ValueBounds.from_parameters(
         estimator.bounds,
         domain=domain,
         n_outputs=n_outputs,
@@ -77,6 +87,17 @@ def public_values(
         center=estimator.center,
         norm_bound=estimator.norm_bound,
     )
+    reach = np.maximum(values.high - values.center, values.center - values.low)
+    if not min(reach.max(), values.norm_bound) >= _SMALLEST:
+        raise ValueError(
+            f"bounds and norm_bound must leave values and norms of at least {_SMALLEST}"
+            ": use larger units"
+        )
+    if not values.norm_bound >= _SMALLEST * values.largest_norm:
+        raise ValueError(
+            f"norm_bound must be at least {_SMALLEST} of what the bounds imply"
+        )
+    return values
 
 
 def public_plan(
