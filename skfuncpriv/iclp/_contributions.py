@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+from tqdm import tqdm
 
 from ..basis import Basis
 from ..curves import Curves
@@ -22,6 +23,9 @@ from ..summaries import (
 from ._penalty import soft_threshold
 from ._plan import ReleasePlan
 
+# The number of rows is private where people own several.
+_SHARE_ONLY = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+
 
 def sum_contributions(
     curves: Curves,
@@ -29,6 +33,7 @@ def sum_contributions(
     plan: ReleasePlan,
     basis: Basis,
     values: ValueBounds,
+    verbose: bool = False,
 ) -> FixedPoint:
     """The exact sum of what each person contributes, in units of the norm bound.
 
@@ -44,7 +49,7 @@ def sum_contributions(
         if on_grid.is_certified:
             value = on_grid.sum(curves, codes)
     if value is None:
-        value = _clipped_sum(curves, codes, plan, basis, values)
+        value = _clipped_sum(curves, codes, plan, basis, values, verbose)
     if plan.penalty == "ar":
         step = Fraction(value.lattice.step)
         limits = [ceil(plan.n_people * Fraction(t) / step) for t in plan.thresholds]
@@ -59,8 +64,11 @@ def _clipped_sum(
     plan: ReleasePlan,
     basis: Basis,
     values: ValueBounds,
+    verbose: bool,
 ) -> FixedPoint:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
+    if verbose and not curves.is_regular:  # one by one, so it may take a while
+        chunks = tqdm(chunks, "curves", curves.n_curves, bar_format=_SHARE_ONLY)
     total = BallSum(plan.ball)
     if codes is None:
         for chunk in chunks:

@@ -8,7 +8,6 @@ one correctly rounded draw of noise on exact sums of bounded coefficients.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from .._base import PrivateEstimator, people_of
 from .._sklearn import check_feature_names
 from .._validation import check_count, check_positive
 from ..curves import Curves, as_curves
-from ..exceptions import NoiseDominatesWarning
 from ..noise import RandomBits, SeededBits, random_bits, release_lattice
 from ..summaries import ValueBounds
 from ._contributions import denoised_sum, sum_contributions
@@ -29,6 +27,7 @@ from ._parameters import (
     public_domain,
     public_plan,
     public_values,
+    warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
 
@@ -94,6 +93,8 @@ default=None
     random_state : int, RandomState or None, default=None
         None draws from the operating system. Anything else makes a *seeded* release,
         which is void against whoever knows the seed.
+    verbose : bool, default=False
+        Show a progress bar while irregular curves are projected.
 
     Attributes
     ----------
@@ -191,6 +192,7 @@ default=None
         missing: str = "error",
         ledger: str | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.bounds = bounds
         self.domain = domain
@@ -211,6 +213,7 @@ default=None
         self.missing = missing
         self.ledger = ledger
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> ICLPMean:  # noqa: ARG002
         """Release the mean of the curves.
@@ -245,11 +248,10 @@ default=None
         plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = basis.evaluate(grid)
-        if plan.expected_square >= 1:
-            warnings.warn(_DOMINATES, NoiseDominatesWarning, stacklevel=2)
+        warn_if_noise_dominates(plan)
 
         # Step 1: bounded contributions and their exact sum.
-        total = sum_contributions(curves, codes, plan, basis, values)
+        total = sum_contributions(curves, codes, plan, basis, values, self.verbose)
 
         # Step 2: charge, then draw the noise once.
         self._open_release(plan.guarantee(unit, bits.seeded))
@@ -393,9 +395,3 @@ default=None
         draws = draws.reshape(n_curves, *self.coef_.shape)
         curves = np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
         return np.moveaxis(curves, -1, 1)
-
-
-_DOMINATES = (
-    "the noise is expected to exceed the largest possible signal: a larger epsilon, "
-    "more people or tighter bounds would make the release informative"
-)

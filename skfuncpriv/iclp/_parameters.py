@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -16,6 +17,7 @@ from .._validation import (
     check_real,
 )
 from ..basis import Basis, CosineBasis, KernelBasis
+from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
 from ._selection import select_plan
@@ -152,6 +154,17 @@ def planned_square(estimator: Any, n_people: int, n_outputs: int) -> float:
     n_points = None if grid is None else len(grid)
     plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
     return plan.expected_square * values.norm_bound**2
+
+
+def warn_if_noise_dominates(plan: ReleasePlan) -> None:
+    """Warn if public facts alone say that a release cannot be informative."""
+    if plan.expected_square >= 1:  # in squared units of the norm bound
+        warnings.warn(
+            "the noise is expected to exceed the largest possible signal: a larger "
+            "epsilon, more people or tighter bounds would make the release informative",
+            NoiseDominatesWarning,
+            stacklevel=3,
+        )
 
 
 def output_grid(

@@ -117,12 +117,13 @@ class GridContributions:
     def _integers(self, curves: Curves) -> Iterator[IntArray]:
         """Clip, centre and round chunks of curves; those without data are zero."""
         low, high, center = self.values.low, self.values.high, self.values.center
-        scale = 2.0**self._value_bits / self._reach.max()
+        reach, scale = self._reach.max(), 2.0**self._value_bits
         step = max(1, _CHUNK_VALUES // math.prod(curves.values.shape[1:]))
         for start in range(0, curves.n_curves, step):
             rows = slice(start, start + step)
             chunk = np.clip(curves.values[rows], low, high)
             chunk -= center
+            chunk /= reach  # at most one, even where its inverse would overflow
             chunk *= scale
             np.rint(chunk, out=chunk)
             np.clip(chunk, -self._box, self._box, out=chunk)

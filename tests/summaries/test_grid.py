@@ -153,3 +153,15 @@ def test_what_is_not_proved_is_not_certified():
     values = ValueBounds.from_parameters((-1.0, 3.0), domain=DOMAIN, grid=grid)
     wrong = 1.001 * basis.projection(grid)
     assert not GridContributions(5, grid, DOMAIN, wrong, values).is_certified
+
+
+@pytest.mark.parametrize("top", [1e-310, 1e-300, 1e150])
+def test_extreme_units_keep_the_bound(top):
+    basis, grid = BASES["cosine"], GRIDS["ends"]
+    mine = contributions(basis, grid, 2, bounds=(0.0, top))
+    curves = Curves.from_wide(np.array([[top] * 12, [0.0] * 12]), grid, DOMAIN)
+    assert mine.is_certified
+    for row in ([0], [1]):
+        norm = exact_norm(mine.sum(curves[row], None))
+        assert norm <= (1 + Fraction(SLACK)) ** 2
+    assert exact_norm(mine.sum(curves[[0]], None)) > 0
