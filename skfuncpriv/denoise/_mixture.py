@@ -8,7 +8,7 @@ a few normal laws.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..noise import (
     IndependentGaussian,
     IndependentLaplace,
     NoiseLaw,
+    ShapedNoise,
     SphericalLaplace,
 )
 
@@ -67,6 +68,17 @@ def _(law: BlockSpherical) -> list[NormalMixture]:
 @normal_mixtures.register
 def _(law: IndependentLaplace) -> list[NormalMixture]:
     return [_spherical(start, 1, scale) for start, scale in enumerate(law.scales)]
+
+
+@normal_mixtures.register
+def _(law: ShapedNoise) -> list[NormalMixture]:
+    factors = np.diag(law.shape)
+    if np.count_nonzero(law.shape) > law.size:
+        raise TypeError("correlated noise is denoised in whitened coordinates only")
+    return [
+        replace(block, variances=block.variances * factors**2)
+        for block in normal_mixtures(law.law)
+    ]
 
 
 def _spherical(start: int, size: int, scale: float) -> NormalMixture:

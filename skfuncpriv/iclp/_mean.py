@@ -71,8 +71,8 @@ default="auto"
         *Public.* The basis; None is that of `kernel`, or cosines.
     n_basis : int or "pss", default="pss"
         *Public.* How many functions are used; "pss" selects from public facts.
-    eta : float, default=1.5
-        *Public.* The exponent of the penalty, > 1/2.
+    eta : float or "pss", default="pss"
+        *Public.* The exponent of the penalty, > 1/2; "pss" selects it.
     psi : float, "pss" or "rate", default="pss"
         *Public.* The strength of the penalty (in squared units of lambda^eta for "qr",
         of the norm bound for "ar"); "pss" minimises a risk bound, "rate" is the
@@ -110,6 +110,8 @@ default=None
         Public orthonormal basis.
     law_ : NoiseLaw
         Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
+    eta_, psi_ : float
+        Public exponent and strength of the penalty; psi 0 is none.
     norm_bound_ : float
         Public bound on the norm of a contribution.
     noise_std_ : ndarray, shape of `mean_`
@@ -184,7 +186,7 @@ default=None
         kernel: Any = None,
         basis: Any = None,
         n_basis: int | str = "pss",
-        eta: float = 1.5,
+        eta: float | str = "pss",
         psi: float | str = "pss",
         center: Any = None,
         norm_bound: float | None = None,
@@ -377,7 +379,7 @@ default=None
         shape = (-1, plan.n_outputs) if is_vector else (-1,)
         self.release_ = (unit * released).reshape(shape)
         self.coef_ = (unit * coef).reshape(shape)
-        self.law_ = plan.law
+        self.law_, self.eta_, self.psi_ = plan.law, plan.eta, plan.psi
         self.n_people_ = plan.n_people
         self.norm_bound_ = values.norm_bound
         self._weights = plan.output_weights

@@ -37,8 +37,8 @@ def check_parameters(estimator: Any) -> None:
         )
     if estimator.penalty not in ("qr", "ar"):
         raise ValueError(f"penalty must be 'qr' or 'ar', got {estimator.penalty!r}")
-    if check_positive(estimator.eta, "eta") <= 0.5:
-        raise ValueError(f"eta must be > 1/2, got {estimator.eta!r}")
+    if estimator.eta != "pss" and check_positive(estimator.eta, "eta") <= 0.5:
+        raise ValueError(f"eta must be 'pss' or > 1/2, got {estimator.eta!r}")
     if estimator.psi not in ("pss", "rate"):
         is_number = isinstance(estimator.psi, Real)
         if not is_number or check_real(estimator.psi, "psi") < 0:
@@ -127,13 +127,13 @@ def public_plan(
         delta=float(estimator.delta),
         noise=estimator.noise,
         penalty=estimator.penalty,
-        eta=float(estimator.eta),
         shrink=not estimator.denoise,
     )
     plan = select_plan(
         plan,
         check_mechanism(estimator.mechanism, estimator.delta),
         n_functions=n_functions,
+        eta=estimator.eta,
         psi=estimator.psi,
     )
     if len(plan.spectrum) < basis.n_basis:

@@ -12,7 +12,7 @@ noise with scales proportional to sqrt(lambda_j): see `rate_psi`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ _FEWEST = 4
 # With equal weights these are never better than the spherical law.
 _UNEQUAL = ("block-spherical", "laplace")
 _PSI_GRID = 10.0 ** np.arange(-8.0, 1.01, 0.25)
+_ETA, _ETA_GRID = 1.5, (1.01, 1.5, 2.0)
 
 
 def select_plan(
@@ -32,6 +33,7 @@ def select_plan(
     mechanisms: Sequence[str],
     *,
     n_functions: int | None,
+    eta: float | str,
     psi: float | str,
 ) -> ReleasePlan:
     """Complete a plan by public choices.
@@ -44,6 +46,8 @@ def select_plan(
         The noise laws to choose from.
     n_functions : int or None
         How many functions are used; None selects.
+    eta : float or "pss"
+        The exponent of the penalty; "pss" selects it together with psi.
     psi : float, "pss" or "rate"
         The strength of the penalty, or how to select it.
 
@@ -57,20 +61,12 @@ def select_plan(
     PrivacyError
         If the noise of every candidate overflows.
     """
-    if psi == "rate":
-        strengths = [rate_psi(plan)]
-    elif psi != "pss":
-        strengths = [float(psi)]
-    elif plan.penalty == "ar":
-        strengths = _PSI_GRID.tolist()
-    else:
-        strengths = [0.0, *_PSI_GRID.tolist()] if plan.shrink else [0.0]
     best, best_risk = None, np.inf
-    for mechanism in mechanisms:
-        for strength in strengths:
-            if strength == 0 and len(mechanisms) > 1 and mechanism in _UNEQUAL:
+    for penalised in _penalties(plan, eta, psi):
+        for mechanism in mechanisms:
+            if penalised.psi == 0 and len(mechanisms) > 1 and mechanism in _UNEQUAL:
                 continue
-            candidate = replace(plan, mechanism=mechanism, psi=strength)
+            candidate = replace(penalised, mechanism=mechanism)
             for size in _sizes(candidate, n_functions):
                 cut = candidate.cut(size)
                 risk = risk_bound(cut)
@@ -121,6 +117,29 @@ def rate_psi(plan: ReleasePlan) -> float:
 def _tail_energy(rank: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         return np.minimum(1.0, _RADIUS**2 * rank ** (-2.0 * _SMOOTHNESS))
+
+
+def _penalties(
+    plan: ReleasePlan, eta: float | str, psi: float | str
+) -> Iterator[ReleasePlan]:
+    """The exponents and strengths of the penalty to try."""
+    searched = psi == "pss" and (plan.shrink or plan.penalty == "ar")
+    if psi == "pss" and not searched:
+        psi = 0.0
+    etas = _ETA_GRID if searched else (_ETA,)
+    if eta != "pss":
+        etas = (float(eta),)
+    for exponent in etas:
+        candidate = replace(plan, eta=exponent)
+        if psi == "rate":
+            yield replace(candidate, psi=rate_psi(candidate))
+        elif searched:
+            if plan.penalty == "qr":
+                yield replace(candidate, psi=0.0)
+            for strength in _PSI_GRID:
+                yield replace(candidate, psi=float(strength))
+        else:
+            yield replace(candidate, psi=float(psi))
 
 
 def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:

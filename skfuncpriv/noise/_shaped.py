@@ -69,6 +69,29 @@ class ShapedNoise(NoiseLaw):
         matrix.flags.writeable = False
         object.__setattr__(self, "shape", matrix)
 
+    @classmethod
+    def scale_for(
+        cls, epsilon: float, sensitivity: float, shape: ArrayLike
+    ) -> ShapedNoise:
+        """Return the smallest spherical law of a shape whose loss fits epsilon.
+
+        Parameters
+        ----------
+        epsilon : float
+            The budget; *public*.
+        sensitivity : float
+            A bound on norm(S^-1 h) over the differences h of neighbours; *public*.
+        shape : array-like, shape (m,) or (m, m)
+            The matrix S; *public*.
+
+        Returns
+        -------
+        ShapedNoise
+            Its loss is proved in exact arithmetic to be at most epsilon.
+        """
+        size = len(np.asarray(shape))
+        return cls(SphericalLaplace.scale_for(epsilon, sensitivity, size), shape)
+
     @property
     def size(self) -> int:
         """The number m of coordinates of one draw."""
