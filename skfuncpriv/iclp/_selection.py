@@ -145,12 +145,11 @@ def _penalties(
 def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:
     """The numbers of functions to try."""
     available = len(plan.spectrum)
-    if plan.penalty == "ar":  # beyond these the mean is zero for every data set
-        active = int(np.sum(plan.thresholds[:: plan.n_outputs] < 1))
-        return [max(1, min(active, n_functions or active))]
+    if plan.penalty == "ar":  # where t_j >= 1 the release is zero for all data
+        available = max(1, int(np.sum(plan.thresholds[:: plan.n_outputs] < 1)))
     if n_functions is not None:
         return [min(n_functions, available)]
-    if plan.psi > 0:
+    if plan.penalty == "qr" and plan.psi > 0:
         visible = int(np.sum(plan.weights[:: plan.n_outputs] > 1e-3))
         return [max(1, visible)]
     fewest = min(_FEWEST, available)
