@@ -293,7 +293,7 @@ default=None
         center = self._center.reshape(len(self.grid_), -1)
         curve = [np.interp(points.ravel(), self.grid_, column) for column in center.T]
         values += np.stack(curve, axis=1).reshape(values.shape)
-        return values.reshape(*points.shape, *self.coef_.shape[1:])
+        return values.reshape((*points.shape, *self.coef_.shape[1:]))
 
     def noise_band(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return a simultaneous band of the privacy noise.
