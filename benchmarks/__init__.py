@@ -1,0 +1,1 @@
+"""Speed, memory and error over the history of the project; see README.rst."""

@@ -1,0 +1,75 @@
+"""The private mean: time, memory, and the error of the default settings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skfuncpriv import ICLPMean
+from skfuncpriv.datasets import make_curves
+
+SHAPES = {"1e4 x 100": (10_000, 100), "1e6 x 50": (1_000_000, 50)}
+
+
+class Fit:
+    """``ICLPMean.fit`` with the default settings."""
+
+    params = tuple(SHAPES)
+    param_names = ("curves x points",)
+    timeout = 600
+
+    def setup(self, shape):
+        """Uniform values: the time does not depend on what the curves look like."""
+        self.curves = np.random.default_rng(0).random(SHAPES[shape])
+        self.model = ICLPMean(bounds=(0, 1))
+        self.model.fit(self.curves[:100])
+
+    def time_fit(self, shape):  # noqa: ARG002
+        """Seconds."""
+        self.model.fit(self.curves)
+
+    def peakmem_fit(self, shape):  # noqa: ARG002
+        """Bytes, the curves and the interpreter included."""
+        self.model.fit(self.curves)
+
+
+class FitPeople:
+    """The same, when ten rows belong to each person."""
+
+    def setup(self):
+        """A hundred thousand rows of ten thousand people."""
+        rng = np.random.default_rng(0)
+        self.curves = rng.random((100_000, 50))
+        self.groups = rng.permutation(np.repeat(np.arange(10_000), 10))
+        self.model = ICLPMean(bounds=(0, 1))
+
+    def time_fit(self):
+        """Seconds."""
+        self.model.fit(self.curves, groups=self.groups)
+
+    def peakmem_fit(self):
+        """Bytes, the curves and the interpreter included."""
+        self.model.fit(self.curves, groups=self.groups)
+
+
+class Error:
+    """Root mean squared distance to the mean of the same curves without noise."""
+
+    params = (0.125, 1.0)
+    param_names = ("epsilon",)
+    unit = "units of the values, which lie between -2 and 2"
+
+    def setup(self, epsilon):
+        """One thousand smooth curves."""
+        self.made = make_curves(1000, random_state=0)
+        self.model = ICLPMean(bounds=(-2, 2), epsilon=epsilon)
+
+    def track_error(self, epsilon):  # noqa: ARG002
+        """The mean over 200 seeded releases, so that only the code changes it."""
+        curves, truth = self.made.data, self.made.data.mean(axis=0)
+        errors = [
+            np.mean(
+                (self.model.set_params(random_state=k).fit(curves).mean_ - truth) ** 2
+            )
+            for k in range(200)
+        ]
+        return float(np.sqrt(np.mean(errors)))
