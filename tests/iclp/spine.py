@@ -1,0 +1,87 @@
+"""What passes through the one point where noise is added, and oracles of the mean.
+
+`recorded` lets a test read the exact private sums and the releases of a fit, `silenced`
+replaces the noise by zero. Both act on `NoiseLaw.release`, which every release takes.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skfuncpriv.noise import NoiseLaw
+
+
+@dataclass
+class Released:
+    """One call of `NoiseLaw.release`."""
+
+    law: NoiseLaw
+    value: object
+    lattice: object
+    integers: np.ndarray
+
+    @property
+    def exact(self):
+        """The private sum, exactly."""
+        step = Fraction(2) ** self.value.lattice.exponent
+        return [int(k) * step for k in self.value.values.ravel()]
+
+
+@contextmanager
+def recorded():
+    """Collect every release that is made in this context."""
+    releases, original = [], NoiseLaw.release
+
+    def release(law, value, lattice, bits):
+        integers = original(law, value, lattice, bits)
+        releases.append(Released(law, value, lattice, integers.copy()))
+        return integers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NoiseLaw, "release", release)
+        yield releases
+
+
+@contextmanager
+def silenced():
+    """Release without noise: the exact sum, rounded to the lattice of the release."""
+
+    def release(law, value, lattice, bits):
+        ratio = Fraction(2) ** (value.lattice.exponent - lattice.exponent)
+        rounded = [round(int(k) * ratio) for k in value.values.ravel()]
+        return np.array(rounded, dtype=np.int64).reshape(value.values.shape)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NoiseLaw, "release", release)
+        yield
+
+
+def private_sum(estimator, X, groups=None):
+    """The one release of a fit, with the exact sum that it hides."""
+    with recorded() as releases:
+        estimator.fit(X, groups=groups)
+    (released,) = releases
+    return released
+
+
+def cosine(t, n_basis, domain):
+    """The cosine functions, written a second time: shape (n_points, n_basis)."""
+    low, high = domain
+    width = high - low
+    table = [np.full(len(t), 1 / np.sqrt(width))]
+    for j in range(1, n_basis):
+        table.append(np.sqrt(2 / width) * np.cos(np.pi * j * (t - low) / width))
+    return np.stack(table, axis=1)
+
+
+def projections(curves, grid, n_basis, domain):
+    """Inner products of piecewise linear curves with cosines, shape (n, n_basis)."""
+    edges = np.unique(np.concatenate([domain, grid]))
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    half = np.diff(edges)[:, None] / 2
+    points = (edges[:-1, None] + half * (1 + nodes)).ravel()
+    heights = np.stack([np.interp(points, grid, curve) for curve in curves])
+    return (heights * (half * weights).ravel()) @ cosine(points, n_basis, domain)
