@@ -1,8 +1,12 @@
 """Configuration of Sphinx; the API page is written from the ``__all__`` lists."""
 
 import importlib
+import re
 import warnings
 from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import skfuncpriv
 
@@ -13,16 +17,17 @@ version = release = skfuncpriv.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "examples", "auto_examples/*.ipynb"]
 html_theme = "alabaster"
+html_math_renderer = "mathml"
 html_theme_options = {
     "description": "Functions, released under differential privacy",
     "fixed_sidebar": True,
-    "page_width": "1080px",
+    "page_width": "1180px",
+    "body_max_width": "none",
 }
 autosummary_generate = True
 # An attribute in single backticks, as in `spectrum`, may belong to several classes.
@@ -74,12 +79,13 @@ def write_api_page(path):
     """Write one section for each public module; an object is listed once."""
     lines = ["API reference", "=============", ""]
     listed = set()  # an object that two modules name is shown by the first
+    pages = set()
     for module_name, title in API:
         module = importlib.import_module(module_name)
         names = []
         for name in public_names(module):
             thing = getattr(module, name)
-            if id(thing) not in listed and hasattr(thing, "__doc__"):
+            if id(thing) not in listed and callable(thing):
                 listed.add(id(thing))
                 names.append(name)
         if not names:
@@ -87,10 +93,40 @@ def write_api_page(path):
         lines += [title, "-" * len(title), "", f".. currentmodule:: {module_name}", ""]
         lines += [".. autosummary::", "   :toctree: items/", ""]
         lines += [f"   {name}" for name in names] + [""]
+        pages |= {f"{module_name}.{name}.rst" for name in names}
     text = "\n".join(lines)
     path.parent.mkdir(exist_ok=True)
+    for page in path.parent.glob("items/*.rst"):
+        if page.name not in pages:  # of an object that is gone, or listed elsewhere
+            page.unlink()
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 write_api_page(Path(__file__).parent / "generated" / "api.rst")
+
+
+def skip_request_methods(app, what, name, thing, skip, options):  # noqa: ARG001
+    """Leave out the methods that scikit-learn adds for the routing of metadata."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def visit_math(translator, node):
+    """Write a formula as MathML, which browsers show without a script."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def visit_displayed_math(translator, node):
+    """The same for a formula on a line of its own."""
+    formula = tex2mathml(node.astext()).replace("<math ", '<math display="block" ', 1)
+    translator.body.append(f"<div>{formula}</div>")
+    raise nodes.SkipNode
+
+
+def setup(app):
+    """Connect the functions above."""
+    app.connect("autodoc-skip-member", skip_request_methods)
+    app.add_html_math_renderer(
+        "mathml", (visit_math, None), (visit_displayed_math, None)
+    )
