@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+_SMALLEST = 1e-300  # squared weight, of the largest one, that still counts
+
 
 def best_partition(weights: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
     """Cut weighted coefficients into contiguous blocks.
@@ -27,20 +29,22 @@ def best_partition(weights: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
     profile : ndarray, shape (n_blocks,)
         The scale of each block, up to a common factor.
     """
-    size = len(weights)
-    energy = np.concatenate([[0.0], np.cumsum(np.square(weights))])
+    size, unit = len(weights), weights.max()
+    square = np.maximum(np.square(weights / unit), _SMALLEST)
     cost = np.full(size + 1, np.inf)
     cost[0] = 0.0
     previous = np.zeros(size + 1, dtype=np.intp)
     for end in range(1, size + 1):
-        starts = np.arange(end)
-        roots = np.sqrt((end - starts + 1) * (energy[end] - energy[:end]))
-        previous[end] = np.argmin(cost[:end] + roots)
-        cost[end] = (cost[:end] + roots)[previous[end]]
+        # sums of the last 1, 2, ... squares: differences of sums would cancel
+        energy = np.cumsum(square[:end][::-1])
+        roots = np.sqrt(np.arange(2, end + 2) * energy)[::-1]
+        total = cost[:end] + roots
+        previous[end] = np.argmin(total)
+        cost[end] = total[previous[end]]
     ends = [size]
     while ends[-1]:
         ends.append(int(previous[ends[-1]]))
     edges = np.array(ends[::-1])
     sizes = np.diff(edges)
-    roots = np.sqrt((sizes + 1) * np.diff(energy[edges]))
-    return tuple(sizes.tolist()), 1 / np.sqrt(roots)
+    roots = np.sqrt((sizes + 1) * np.add.reduceat(square, edges[:-1]))
+    return tuple(sizes.tolist()), 1 / np.sqrt(roots * unit)

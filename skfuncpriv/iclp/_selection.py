@@ -64,7 +64,8 @@ def select_plan(
     best, best_risk = None, np.inf
     for penalised in _penalties(plan, eta, psi):
         for mechanism in mechanisms:
-            if penalised.psi == 0 and len(mechanisms) > 1 and mechanism in _UNEQUAL:
+            equal = penalised.psi == 0 or penalised.penalty == "ar"
+            if equal and len(mechanisms) > 1 and mechanism in _UNEQUAL:
                 continue
             candidate = replace(penalised, mechanism=mechanism)
             for size in _sizes(candidate, n_functions):
