@@ -1,0 +1,168 @@
+"""Selection from public facts: risk bounds, candidates, rates."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skfuncpriv import ICLPMean
+from skfuncpriv.basis import CosineBasis
+from skfuncpriv.exceptions import PrivacyError
+from skfuncpriv.iclp._plan import MECHANISMS, ReleasePlan
+from skfuncpriv.iclp._selection import bias_bound, rate_psi, risk_bound, select_plan
+from tests.iclp.spine import recorded
+
+BASE = ReleasePlan(
+    n_people=200, n_outputs=1, spectrum=CosineBasis(64).spectrum, epsilon=1.0
+)
+PURE = ("spherical", "block-spherical", "laplace")
+
+
+def select(plan, mechanisms=PURE, *, n_functions=None, eta="pss", psi="pss"):
+    return select_plan(plan, mechanisms, n_functions=n_functions, eta=eta, psi=psi)
+
+
+@pytest.mark.parametrize("shrink", [True, False])
+@pytest.mark.parametrize("penalty", ["qr", "ar"])
+def test_risk_bound_falls_with_people_and_budget(penalty, shrink):
+    base = replace(BASE, penalty=penalty, shrink=shrink)
+    for name, values in (
+        ("n_people", [5, 50, 500, 5000]),
+        ("epsilon", [0.05, 0.5, 5.0, 50.0]),
+    ):
+        plans = [select(replace(base, **{name: value})) for value in values]
+        risks = [risk_bound(plan) for plan in plans]
+        assert (np.diff(risks) < 0).all()
+        sizes = [plan.size for plan in plans]
+        assert sizes == sorted(sizes)
+        assert sizes[0] < sizes[-1]
+    fixed = replace(base, psi=0.1)
+    for mechanism in MECHANISMS:
+        law = replace(fixed, mechanism=mechanism, delta=1e-6)
+        more = replace(law, n_people=400)
+        assert risk_bound(more) < risk_bound(law)
+        assert more.predicted_square == pytest.approx(law.predicted_square / 4)
+        assert bias_bound(more) == bias_bound(law)
+
+
+def test_bias_bound_is_attained_at_one_frequency():
+    """Means of the ball, with tail energy R^2 m^(-2 s), that live on one frequency."""
+    rank = np.arange(65.0)
+    with np.errstate(divide="ignore"):
+        tail = np.minimum(1.0, 100.0 * rank**-3.4)
+    for psi in (0.0, 1e-4, 1e-2):
+        for size in (4, 9, 30):
+            plan = replace(BASE, psi=psi).cut(size)
+            shrunk = (1 - plan.weights) ** 2 * tail[:size]
+            cut = tail[size]
+            assert bias_bound(plan) == pytest.approx(max(shrunk) + cut, rel=1e-12)
+            assert bias_bound(plan) >= max(*shrunk, cut)
+
+
+def test_absolute_penalty_moves_a_coefficient_by_its_threshold_at_most():
+    plan = replace(BASE, penalty="ar", psi=0.01).cut(8)
+    rng = np.random.default_rng(0)
+    means = rng.normal(0, 0.3, (500, 8))
+    shrunk = np.sign(means) * np.maximum(abs(means) - plan.thresholds, 0)
+    moves = ((means - shrunk) ** 2).max(axis=0)
+    assert (moves <= plan.thresholds**2 * (1 + 1e-12)).all()
+    assert bias_bound(plan) <= bias_bound(replace(plan, psi=0.0)) + np.sum(
+        plan.thresholds**2
+    )
+
+
+def test_nothing_in_the_candidates_is_better():
+    for n_people, epsilon in ((20, 0.5), (200, 1.0), (5000, 4.0)):
+        base = replace(BASE, n_people=n_people, epsilon=epsilon)
+        best = select(base)
+        risk = risk_bound(best)
+        for mechanism in PURE:
+            alone = select(base, (mechanism,))
+            assert alone.mechanism == mechanism
+            assert risk_bound(alone) >= risk * (1 - 1e-12)
+            for eta in (1.01, 2.0):
+                fixed = select(base, (mechanism,), eta=eta)
+                assert fixed.eta == eta
+                assert risk_bound(fixed) >= risk * (1 - 1e-12)
+            for psi in (0.0, 1e-6, 1e-3, 1e-1):
+                fixed = select(base, (mechanism,), psi=psi)
+                assert fixed.psi == psi
+        for size in (4, 8, 64):
+            stated = select(base, n_functions=size)
+            assert stated.size == size
+
+
+def test_denoised_releases_leave_the_quadratic_penalty_to_the_denoiser():
+    plan = select(replace(BASE, shrink=False))
+    assert plan.psi == 0
+    assert (plan.output_weights == 1).all()
+
+
+def test_gaussian_noise_is_chosen_where_it_is_predicted_to_be_smaller():
+    base = replace(BASE, delta=1e-3, epsilon=0.5, n_people=10_000, shrink=False)
+    best = select(base, MECHANISMS)
+    alone = {name: risk_bound(select(base, (name,))) for name in MECHANISMS}
+    assert best.mechanism == min(alone, key=alone.get) == "gaussian"
+    strict = replace(base, delta=1e-300)
+    assert select(strict, MECHANISMS).mechanism == "spherical"
+
+
+def test_rate_balances_noise_and_bias():
+    spectrum = (1.0 + np.arange(100)) ** -2.0
+    for eta in (1.0, 2.0):
+        strengths = []
+        for n_people in (100, 10_000):
+            plan = replace(BASE, spectrum=spectrum, n_people=n_people, eta=eta)
+            strengths.append(rate_psi(plan))
+        # (n eps)^(-2 / (1 + (1 + 1/p) / eta)) with p = 2
+        exponent = -2 / (1 + 1.5 / eta)
+        slope = np.log(strengths[1] / strengths[0]) / np.log(100)
+        assert slope == pytest.approx(exponent, rel=1e-2)
+        assert select(plan, eta=eta, psi="rate").psi == rate_psi(plan)
+
+
+def test_noise_beyond_floating_point_is_refused_by_name():
+    with pytest.raises(PrivacyError, match="range of floating point"):
+        select(replace(BASE, epsilon=1e-200))
+
+
+FACTS = {"domain": (0.0, 1.0), "epsilon": 3.0, "random_state": 0}
+
+
+@pytest.mark.parametrize("denoise", [True, False])
+@pytest.mark.parametrize("penalty", ["qr", "ar"])
+def test_selection_sees_public_facts_only(penalty, denoise):
+    rng = np.random.default_rng(0)
+    facts = {**FACTS, "bounds": (-1, 1), "penalty": penalty, "denoise": denoise}
+    plans = set()
+    for X in (
+        np.zeros((60, 30)),
+        np.full((60, 30), 1e308),
+        rng.normal(size=(60, 30)),
+        np.sin(np.linspace(0, 50, 30)) + rng.normal(size=(60, 1)),
+    ):
+        model = ICLPMean(**facts)
+        with recorded() as releases:
+            model.fit(X)
+        plans.add(
+            (model.eta_, model.psi_, model.basis_, model.law_.std.tobytes(),
+             releases[0].lattice, releases[0].value.bound,
+             releases[0].value.lattice, model.noise_std_.tobytes())
+        )  # fmt: skip
+    assert len(plans) == 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"denoise": False}, {"penalty": "ar"}])
+def test_plans_do_not_depend_on_units(parameters):
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 30))
+    plans = set()
+    for value, argument in ((1.0, 1.0), (100.0, 1.0), (1.0, 24.0), (1e-6, 1e6)):
+        facts = {**FACTS, **parameters, "domain": (0.0, argument)}
+        model = ICLPMean(**facts, bounds=(-value, value)).fit(value * X)
+        plans.add((model.eta_, model.psi_, model.law_.size, type(model.law_)))
+        share = model.noise_std_ * np.sqrt(argument) / model.norm_bound_
+        np.testing.assert_allclose(share, model.noise_std_ / value, rtol=1e-9)
+        if value == argument == 1:
+            expected = share
+        np.testing.assert_allclose(share, expected, rtol=1e-9)
+    assert len(plans) == 1
