@@ -19,10 +19,14 @@ class PrivateEstimator(BaseEstimator):
     """
 
     def _open_release(self, guarantee: PrivacyGuarantee) -> None:
-        """Charge the ledger, if there is one, and state the guarantee."""
+        """Charge the ledger, if there is one.
+
+        From here on until the subclass sets `guarantee_`, last of all, nothing is
+        fitted: if drawing fails, no older release may stand beside a newer guarantee.
+        """
         if self.ledger is not None:
             BudgetLedger(self.ledger).charge(guarantee, label=type(self).__name__)
-        self.guarantee_ = guarantee
+        vars(self).pop("guarantee_", None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")

@@ -256,7 +256,7 @@ default=None
         total = sum_contributions(curves, codes, plan, basis, values, self.verbose)
 
         # Step 2: charge, then draw the noise once.
-        self._open_release(plan.guarantee(unit, bits.seeded))
+        self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
         lattice = release_lattice(plan.law.smallest_scale, total)
         released = lattice.to_float(plan.law.release(total, lattice, bits))
 
@@ -265,6 +265,7 @@ default=None
         self._set_release(released, plan, values, functions, curves.is_vector)
         if curves.is_regular:
             self.n_features_in_ = len(grid)
+        self.guarantee_ = guarantee
         return self
 
     def predict(self, t: Any) -> np.ndarray:
