@@ -68,8 +68,10 @@ def bayesian_average(
     (level, node) for every group exactly; a node is shared by the groups of one block
     of noise. Nothing is sampled: the result is a fixed function of the release.
 
-    Much of the prior mass lies on no signal at all: the risk of a zero signal stays
-    below a twentieth of the noise energy, or of the bound where that is smaller.
+    Much of the prior mass lies on no signal at all. For as many coefficients as
+    `ICLPMean` selects, the risk of a zero signal stays below a twentieth of the noise
+    energy, or of the bound where that is smaller. For other numbers it can be more: an
+    eighth for three coefficients, half for sixty whose noise is as large as the bound.
 
     Examples
     --------
