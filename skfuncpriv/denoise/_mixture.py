@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
-from scipy.special import roots_genlaguerre
+from scipy.linalg import eigvalsh_tridiagonal
+from scipy.special import eval_genlaguerre
 
 from ..noise import (
     BlockSpherical,
@@ -82,8 +83,20 @@ def _(law: ShapedNoise) -> list[NormalMixture]:
 
 
 def _spherical(start: int, size: int, scale: float) -> NormalMixture:
-    nodes, weights = roots_genlaguerre(_N_NODES, (size - 1) / 2)
+    nodes, log_weights = _gamma_quadrature((size - 1) / 2)
     variances = np.repeat(2 * scale**2 * nodes[:, None], size, axis=1)
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(weights / weights.sum())
     return NormalMixture(start, start + size, variances, log_weights)
+
+
+def _gamma_quadrature(alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Laguerre nodes and log weights of the law Gamma(alpha + 1).
+
+    scipy's weights carry a factor Gamma(alpha + 1), which overflows from alpha = 171.
+    """
+    k = np.arange(_N_NODES)
+    beside = np.sqrt(k[1:] * (k[1:] + alpha))
+    nodes = eigvalsh_tridiagonal(2 * k + alpha + 1, beside)
+    logarithm = np.log(nodes)
+    logarithm -= 2 * np.log(np.abs(eval_genlaguerre(_N_NODES + 1, alpha, nodes)))
+    logarithm -= logarithm.max()
+    return nodes, logarithm - np.log(np.exp(logarithm).sum())

@@ -381,20 +381,20 @@ default=None
         self.release_ = (unit * released).reshape(shape)
         self.coef_ = (unit * coef).reshape(shape)
         self.law_, self.eta_, self.psi_ = plan.law, plan.eta, plan.psi
-        self.n_people_ = plan.n_people
-        self.norm_bound_ = values.norm_bound
+        self.n_people_, self.norm_bound_ = plan.n_people, values.norm_bound
         self._weights = plan.output_weights
         middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle.copy() if is_vector else middle[:, 0].copy()
         std = (self._weights * plan.law.std).reshape(-1, plan.n_outputs)
-        square = np.square(functions) @ np.square(std)
-        self.noise_std_ = unit * np.sqrt(square).reshape(self._center.shape)
+        square = np.square(functions) @ np.square(std / std.max())
+        deviation = unit * std.max() * np.sqrt(square)
+        self.noise_std_ = deviation.reshape(self._center.shape)
         self.mean_ = functions @ self.coef_ + self._center
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Noise of the curve before denoising, on the grid."""
-        draws = self.law_.sample(n_curves, bits) * self._weights
-        draws *= self.norm_bound_ / self.n_people_
+        unit = self.norm_bound_ / self.n_people_
+        draws = self.law_.sample(n_curves, bits) * (unit * self._weights)
         draws = draws.reshape(n_curves, *self.coef_.shape)
         curves = np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
         return np.moveaxis(curves, -1, 1)
