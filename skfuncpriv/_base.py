@@ -32,9 +32,14 @@ class PrivateEstimator(BaseEstimator):
         return hasattr(self, "guarantee_")
 
 
-def people_of(groups: Any, n_rows: int) -> tuple[np.ndarray | None, int, str]:
+def people_of(groups: Any, X: Any, n_rows: int) -> tuple[np.ndarray | None, int, str]:
     """Codes of the people who own the rows, their number, and the unit of privacy."""
     if groups is None:
         return None, n_rows, "row"
+    both_pandas = hasattr(groups, "iloc") and hasattr(X, "iloc")
+    if both_pandas and not X.index.equals(groups.index):
+        raise ValueError(
+            "groups has another index than X: align them, as in groups.loc[X.index]"
+        )
     codes, n_people = person_codes(groups, n_rows)
     return codes, n_people, "person"

@@ -211,7 +211,10 @@ class Basis(ABC):
         low, high = self.domain
         slack = _SLACK * max(abs(low), abs(high))
         if not np.all((points >= low - slack) & (points <= high + slack)):
-            raise ValueError(f"{name} must be finite numbers of the domain {low, high}")
+            raise ValueError(
+                f"{name} must be finite numbers of the domain {low, high}: arguments "
+                "of the function, not values"
+            )
         clipped: FloatArray = np.clip(points, low, high)
         return clipped
 

@@ -226,7 +226,7 @@ default=None
             *Private.* One curve per row: shape (n_rows, n_points) or (n_rows, n_points,
             n_outputs), or irregular curves.
         y : None
-            Ignored.
+            Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
             *Private* labels of the person who owns each row; how many there are is
             public. A person's curves are averaged into one contribution. None makes
@@ -240,11 +240,11 @@ default=None
         # Step 0: public facts, then the form of the data.
         check_parameters(self)
         bits = random_bits(self.random_state)
-        domain = public_domain(self)
+        domain = public_domain(self, X)
         curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
         if not isinstance(X, Curves):
             check_feature_names(self, X, reset=True)
-        codes, n_people, unit = people_of(groups, curves.n_curves)
+        codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
         n_points = len(curves.grid) if curves.is_regular else None
         plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
@@ -317,7 +317,7 @@ default=None
         check_is_fitted(self)
         level = check_positive(level, "level")
         if level >= 1:
-            raise ValueError(f"level must be in (0, 1), got {level!r}")
+            raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
         draws = self._noise_curves(_BAND_DRAWS, SeededBits(0))
         with np.errstate(invalid="ignore"):
             ratio = np.abs(draws) / self.noise_std_

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .._validation import (
     check_real,
 )
 from ..basis import Basis, CosineBasis, KernelBasis
+from ..curves import Curves
 from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
@@ -49,13 +51,26 @@ def check_parameters(estimator: Any) -> None:
         check_count(estimator.n_basis, "n_basis")
     if estimator.norm_bound is not None:
         check_positive(estimator.norm_bound, "norm_bound")
+    if not isinstance(estimator.ledger, str | PathLike | None):
+        raise TypeError(
+            f"ledger must be the path of a ledger's file, got {estimator.ledger!r}: "
+            "for an open BudgetLedger pass its path attribute"
+        )
 
 
-def public_domain(estimator: Any) -> tuple[float, float]:
-    """The domain, from `domain` or from `basis`."""
+def public_domain(estimator: Any, X: Any = None) -> tuple[float, float]:
+    """The domain, from `domain`, from `basis` or from curves that state theirs."""
     basis = estimator.basis
     if estimator.domain is None:
-        return (0.0, 1.0) if basis is None else basis.domain
+        if basis is not None:
+            return basis.domain
+        if not isinstance(X, Curves):
+            return (0.0, 1.0)
+        if X.domain is None and not X.is_regular:
+            raise ValueError(
+                "domain must be stated for irregular curves: domain=(A, B)"
+            )
+        return X.domain or (0.0, 1.0)
     domain = check_interval(estimator.domain, "domain")
     if not _SMALLEST <= domain[1] - domain[0] <= 1 / _SMALLEST:
         raise ValueError(

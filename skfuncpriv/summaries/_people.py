@@ -43,7 +43,10 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     """
     labels = np.asarray(groups)
     if labels.shape != (n_rows,):
-        raise ValueError("groups must be one-dimensional, with one label per row")
+        raise ValueError(
+            "groups must be one-dimensional, with one label per row: pass the labels, "
+            "as in groups=frame['person']"
+        )
     missing = labels != labels
     if labels.dtype.kind == "O":
         missing = missing | np.array([label is None for label in labels], dtype=bool)
