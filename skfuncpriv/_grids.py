@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from skfuncpriv._tables import as_numbers, check_finite
 from skfuncpriv._validation import check_interval
 
 NO_OUTPUTS = "values must have at least 1 output"
+
+# What stands before a number, the number, and what stands after it: age_1.25, 30min.
+_NUMBERED = re.compile(r"(.*?)(-?\d+(?:\.\d+)?)(\D*)")
 
 
 def check_wide_shape(values: np.ndarray) -> None:
@@ -43,17 +47,18 @@ def public_grid(
     if isinstance(grid, str):
         if grid != "columns":
             raise ValueError(f"grid must be numbers or 'columns', got {grid!r}")
-        grid = _names_as_numbers(names)
+        grid = points_of_names(names)
         if grid is None:
             raise ValueError(
-                "grid='columns' needs a frame whose column names are all numbers"
+                "grid='columns' needs a frame whose column names are numbers, or one "
+                "text with numbers, as age_1, age_1.25, ...: give the points instead"
             )
     if grid is None:
-        points = _names_as_numbers(names)
+        points = points_of_names(names)
         if points is not None and not _equally_spaced(points):
             raise ValueError(
-                "The names of the columns are numbers that are not equally spaced: "
-                "pass grid='columns' to use them, or another grid"
+                "The names of the columns hold numbers that are not equally spaced: "
+                "pass grid='columns' to use them, or give the points of the curves"
             )
         return np.linspace(*check_interval(domain, "domain"), n_points)
     grid = as_numbers(grid)
@@ -72,12 +77,25 @@ def check_inside(grid: np.ndarray, domain: tuple[float, float]) -> None:
         raise ValueError("grid must lie inside domain, in the same unit")
 
 
-def _names_as_numbers(names: list | None) -> np.ndarray | None:
+def points_of_names(names: list | None) -> np.ndarray | None:
+    """Numbers that are names of columns, or stand in one text that all names share."""
     try:
         points = np.array([float(name) for name in names or ()])
     except (TypeError, ValueError):
-        return None
+        points = _numbered_points(names or [])
     return points if len(points) and np.isfinite(points).all() else None
+
+
+def _numbered_points(names: list) -> np.ndarray:
+    parts = [_NUMBERED.fullmatch(name) for name in names if isinstance(name, str)]
+    found = [part.groups() for part in parts if part is not None]
+    texts = {(before, after) for before, _, after in found}
+    if len(found) < len(names) or len(texts) > 1:
+        return np.empty(0)
+    points = np.array([float(number) for _, number, _ in found])
+    # In day-1, day-2, ... the minus is a dash.
+    is_dash = (points < 0).all() and (np.diff(points) < 0).all()
+    return -points if is_dash else points
 
 
 def _equally_spaced(points: np.ndarray) -> bool:

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from skfuncpriv._grids import NO_OUTPUTS, too_few
-from skfuncpriv._tables import as_numbers, check_finite, column, is_frame
+from skfuncpriv._tables import (
+    as_numbers,
+    check_finite,
+    column,
+    is_frame,
+    refuse_no_table,
+)
 
 _BAD_IDS = "id must name the curve of every row, by a string or a number"
 
@@ -27,6 +33,7 @@ def read_long(
     is_vector = isinstance(y, list | tuple)
     if is_vector and not y:
         raise ValueError(NO_OUTPUTS)
+    refuse_no_table(frame)
     columns = [as_numbers(column(frame, name)) for name in (y if is_vector else [y])]
     times, names = as_numbers(column(frame, t)), column(frame, id)
     if any(part.shape != names.shape for part in (times, *columns)):

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 NAN = (
-    "Input contains NaN: fill the gaps first, or pass missing='interpolate' where it "
-    "is offered"
+    "Input contains NaN: fill the gaps first, or pass missing='interpolate' for gaps "
+    "in the values"
 )
 INFINITE = (
     "Input contains infinity or a value too large for float64: curves must be finite "
@@ -47,6 +47,11 @@ SPARSE = (
 MATRIX = "np.matrix is not supported: convert it with np.asarray"
 MASKED = "Masked arrays are not supported: convert them with .filled(np.nan)"
 COLUMN = "Each of id, t and y must name one column of the frame"
+SERIES = (
+    "Reshape your data: a series is one curve or one column; pass a frame with one "
+    "curve in each row (one curve: s.to_frame().T)"
+)
+LAZY = "A lazy frame holds no data yet: call .collect() first"
 
 _MISSING_TYPES = ("NoneType", "NAType")
 
@@ -77,6 +82,14 @@ def as_numbers(values: Any) -> np.ndarray:
 def is_frame(X: Any) -> bool:
     """Whether X is a pandas or polars DataFrame, without importing either."""
     return hasattr(type(X), "columns") and hasattr(type(X), "to_numpy")
+
+
+def refuse_no_table(X: Any) -> None:
+    """Refuse a series and a lazy frame by name; other forms are for later checks."""
+    if hasattr(type(X), "collect"):
+        raise TypeError(LAZY)
+    if hasattr(type(X), "to_frame") and not is_frame(X):
+        raise ValueError(SERIES)
 
 
 def frame_to_numbers(frame: Any) -> np.ndarray:

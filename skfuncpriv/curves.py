@@ -29,7 +29,13 @@ from skfuncpriv._observations import (
     read_only,
     rows_of_curves,
 )
-from skfuncpriv._tables import as_numbers, check_finite, frame_to_numbers, is_frame
+from skfuncpriv._tables import (
+    as_numbers,
+    check_finite,
+    frame_to_numbers,
+    is_frame,
+    refuse_no_table,
+)
 from skfuncpriv._validation import check_interval
 
 __all__ = ["Curves", "as_curves"]
@@ -147,8 +153,10 @@ class Curves:
             Private: the values. Lists, NumPy arrays, pandas and polars frames.
         grid : array-like of shape (n_points,) or "columns", default=None
             Public: the points of observation, strictly increasing. "columns" reads
-            them from the names of the columns of a frame. None means equally spaced
-            on the domain; names of columns that say otherwise are refused, not used.
+            them from the names of the columns of a frame: numbers, or one text with
+            numbers, as age_1, age_1.25. None means equally spaced, from the first
+            end of the domain to the last; names of columns that say otherwise are
+            refused, not used.
         domain : (float, float), default=None
             Public: the interval on which the curves are defined. Without a grid it
             is (0, 1).
@@ -161,6 +169,7 @@ class Curves:
             The curves, with `grid` set.
         """
         _check_missing(missing)
+        refuse_no_table(X)
         values = frame_to_numbers(X) if is_frame(X) else as_numbers(X)
         check_wide_shape(values)
         names = list(X.columns) if is_frame(X) else None
@@ -190,6 +199,11 @@ class Curves:
         duplicates: str = "error",
     ) -> Curves:
         """Curves from a table with one observation in each row.
+
+        Before a person's first and after the last observation the curve is taken as
+        constant. Where many have no observations, a mean is that of these extended
+        curves, not of people seen there, and no band covers the difference. Choose a
+        domain in which nearly everybody was observed, known from the protocol.
 
         Parameters
         ----------

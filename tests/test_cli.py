@@ -459,7 +459,7 @@ def test_missing_intervals_are_explained(capsys, command, given, missing, exampl
         (["--grid", "0,x"], "--grid must be numbers like 0,0.5,1"),
         (["--grid", "0,1"], "grid must have one entry for each point"),
         (["--grid", "data.csv"], "'data.csv' must hold numbers"),
-        (["--grid", "columns"], "column names are all numbers"),
+        (["--grid", "columns"], "column names are numbers"),
         (["--group", "nobody"], "no column 'nobody'; its columns are p0, p1"),
         (["--drop", "p9"], "no column 'p9'"),
         (["--columns", "p0:p9"], "no 'p0:p9'"),

@@ -124,8 +124,37 @@ def test_names_of_columns_are_used_only_on_request():
     plain = pd.DataFrame(WIDE)  # 0, 1, 2 agree with equal spacing
     assert_array_equal(Curves.from_wide(plain).grid, [0.0, 0.5, 1.0])
     for X in (WIDE, pd.DataFrame(WIDE, columns=list("abc"))):
-        with pytest.raises(ValueError, match="names are all numbers"):
+        with pytest.raises(ValueError, match="names are numbers, or one text with"):
             Curves.from_wide(X, "columns")
+
+
+@pytest.mark.parametrize(
+    ("names", "points"),
+    [
+        (["age_1", "age_1.25", "age_18"], [1, 1.25, 18]),
+        (["10min", "15min", "100min"], [10, 15, 100]),
+        (["t-1", "t0", "t3"], [-1, 0, 3]),
+        (["day-1", "day-2", "day-7"], [1, 2, 7]),
+        (["PM2.5_1h", "PM2.5_2h", "PM2.5_9h"], [1, 2, 9]),
+        (["1e-3", "1e-2", "1"], [0.001, 0.01, 1]),
+    ],
+)
+def test_names_may_share_a_text_around_their_numbers(names, points):
+    named = pd.DataFrame(WIDE, columns=names)
+    with pytest.raises(ValueError, match="not equally spaced"):
+        Curves.from_wide(named)
+    assert_array_equal(Curves.from_wide(named, "columns").grid, points)
+
+
+@pytest.mark.parametrize(
+    "names", [["week", "h1", "h2"], ["x1", "y2", "x9"], [("a", 1), ("a", 2), ("a", 9)]]
+)
+def test_names_of_several_kinds_say_nothing_about_the_grid(names):
+    named = pd.DataFrame(WIDE)
+    named.columns = pd.Index(names, tupleize_cols=False)
+    assert_array_equal(Curves.from_wide(named).grid, [0, 0.5, 1])
+    with pytest.raises(ValueError, match="give the points instead"):
+        Curves.from_wide(named, "columns")
 
 
 @pytest.mark.parametrize(
@@ -274,6 +303,12 @@ def test_column_must_exist_once():
             Curves.from_long(frame, "who", "t", name)
     with pytest.raises(ValueError, match="at least 1 output"):
         Curves.from_long(LONG, "who", "t", [])
+
+
+def test_lazy_long_table_is_refused_by_name():
+    frame = pl.LazyFrame({"who": ["a"], "t": [0.0], "y": [1.0]})
+    with pytest.raises(TypeError, match=r"call .collect\(\) first"):
+        Curves.from_long(frame, "who", "t", "y")
 
 
 def test_empty_long_table():
@@ -476,7 +511,8 @@ MALFORMED = {
     "one-dimensional": (WIDE[0], ValueError, "Reshape your data"),
     "scalar": (3.0, ValueError, "Reshape your data"),
     "none": (None, ValueError, "Reshape your data"),
-    "series": (pd.Series(WIDE[0]), ValueError, "Reshape your data"),
+    "series": (pd.Series(WIDE[0]), ValueError, r"one curve: s.to_frame\(\).T"),
+    "polars series": (pl.Series(WIDE[0]), ValueError, "one curve in each row"),
     "four-dimensional": (np.ones((2, 2, 2, 2)), ValueError, "3D"),
     "no curves": (WIDE[:0], ValueError, r"Found array with 0 sample\(s\)"),
     "no points": (
@@ -526,7 +562,7 @@ MALFORMED = {
     "sparse": (sparse.csr_array(WIDE), TypeError, "Sparse data was passed"),
     "matrix": (np.asmatrix(WIDE), TypeError, "np.matrix"),
     "masked": (MASKED, TypeError, "filled"),
-    "lazy frame": (pl.LazyFrame({"a": [1.0]}), TypeError, "numeric"),
+    "lazy frame": (pl.LazyFrame({"a": [1.0]}), TypeError, r"call .collect\(\) first"),
 }
 
 
@@ -745,7 +781,7 @@ def test_as_curves_refuses_an_empty_selection():
 
 
 def test_column_called_like_an_attribute_is_a_column():
-    X = pd.DataFrame({"data_matrix": [1.0], "start_indices": [2.0]})
+    X = pd.DataFrame({"data_matrix": [1.0], "collect": [2.0]})
     assert as_curves(X, domain=(0, 1)).shape == (1, 2)
 
 
@@ -778,7 +814,6 @@ def test_storms_have_duplicate_times(shared_data):
 
 def test_growth_needs_its_ages(shared_data):
     frame = pd.read_csv(shared_data / "growth.csv").select_dtypes("number")
-    frame.columns = frame.columns.str.removeprefix("age_")
     with pytest.raises(ValueError, match="grid='columns'"):
         Curves.from_wide(frame)
     curves = Curves.from_wide(frame, "columns", (1, 18))
