@@ -58,7 +58,8 @@ def public_grid(
         if points is not None and not _equally_spaced(points):
             raise ValueError(
                 "The names of the columns hold numbers that are not equally spaced: "
-                "pass grid='columns' to use them, or give the points of the curves"
+                "pass grid='columns' to use them, or give the points of the curves (or "
+                "does the file have no header line?)"
             )
         return np.linspace(*check_interval(domain, "domain"), n_points)
     grid = as_numbers(grid)

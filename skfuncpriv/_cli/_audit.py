@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any
 
@@ -36,17 +37,25 @@ def run(args: Namespace) -> int:
         high,
         n_trials=args.trials,
         delta=guarantee.delta,
-        progress=True,
+        progress=sys.stderr.isatty(),
     )
     is_leak = result.epsilon_lower > guarantee.epsilon
-    print(f"promised   {guarantee}")
-    print(f"found      {result}")
     if is_leak:
         print("LEAK: the mechanism tells more than it promises. Please report this.")
     else:
         share = result.epsilon_lower / guarantee.epsilon
         print(
-            f"no leak    the attack reaches {share:.0%} of the promise; more "
-            "--trials reach further"
+            f"no leak: the attack reaches {share:.0%} of the promise; more --trials "
+            "reach further"
+        )
+    print(f"  promised  {guarantee}")
+    print(
+        f"  found     epsilon >= {result.epsilon_lower:.4g}, with confidence "
+        f"{result.confidence:g} ({result.n_trials} trials on each neighbour)"
+    )
+    if args.verbose:
+        print(
+            f"  event     {result.event}: probability at least {result.likely:.4g} "
+            f"against at most {result.unlikely:.4g}"
         )
     return int(is_leak)

@@ -15,12 +15,13 @@ from . import _report as report
 from ._parser import PROG
 
 _LEVEL = 0.95
+_SOURCE = "JAN ... DEC (12 points, t = 0.5 to 11.5)"
 
 
 def run(args: Namespace) -> int:
     """Release, print and write."""
     table, picture = (
-        str(Path(args.out_dir) / f"private_mean.{end}") for end in ("csv", "png")
+        str(Path(args.out_dir) / f"demo_mean.{end}") for end in ("csv", "png")
     )
     report.check_writable(table, "--out-dir")
     years = load_elnino()
@@ -35,7 +36,7 @@ def run(args: Namespace) -> int:
     )
     columns = report.columns_of(model, _LEVEL, None)
     report.write_csv(table, columns, seeded=False)
-    report.print_release(model, columns, _LEVEL, sys.stdout)
+    report.print_release(model, columns, _LEVEL, sys.stdout, _SOURCE)
     true_mean = years.data.mean(axis=0)
     distance = np.sqrt(np.mean((model.mean_ - true_mean) ** 2))
     print(

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from skfuncpriv._validation import check_interval
+from skfuncpriv.exceptions import BudgetExceededError
 from skfuncpriv.iclp import ICLPMean
 from skfuncpriv.privacy import BudgetLedger
 
@@ -16,19 +17,23 @@ from ._errors import CommandError
 from ._parser import PROG
 from ._tables import Table
 
+# Whatever else they are called, this is what is written.
+_ENDINGS = {"--out": ".csv", "--plot": ".png"}
+
 
 def run(args: Namespace) -> int:
     """Release, print and write; everything public is checked before data is read."""
     check_intervals(args, f"mean {args.file}")
+    bounds = _bounds(args)
     _check_files(args)
     long, grid = is_long(args), read_grid(args.grid)
     read_curves = long_curves if long else wide_curves
-    curves, grid, groups = read_curves(Table.read(args.file), args, grid)
+    read = read_curves(Table.read(args.file), args, grid)
 
     model = ICLPMean(
-        bounds=args.bounds,
+        bounds=bounds,
         domain=args.domain,
-        grid=grid,
+        grid=read.grid,
         epsilon=args.epsilon,
         delta=args.delta,
         mechanism=args.mechanism,
@@ -38,12 +43,24 @@ def run(args: Namespace) -> int:
         ledger=args.ledger,
         random_state=args.seed,
     )
-    report.fit(model, curves, groups)
+    try:
+        report.fit(model, read.curves, read.groups)
+    except BudgetExceededError:
+        ledger = BudgetLedger(args.ledger)
+        if ledger.budget.epsilon is None:  # a budget of rho, made in Python
+            raise
+        raise _used_up(args, ledger) from None
 
     out = sys.stderr if args.json == "-" else sys.stdout
     columns = report.columns_of(model, args.level, args.y)
     report.write_csv(args.out, columns, seeded=model.guarantee_.seeded)
-    report.print_release(model, columns, args.level, out)
+    report.print_release(model, columns, args.level, out, read.source, read.unit)
+    if long:
+        print(
+            "Before a person's first and after the last observation the curve is taken "
+            "as\nconstant.",
+            file=out,
+        )
     print(f"\nWrote {args.out}", file=out)
     if args.plot:
         labels = {"xlabel": args.t, "ylabel": ", ".join(args.y or ()) or None}
@@ -54,7 +71,7 @@ def run(args: Namespace) -> int:
         if args.json != "-":
             print(f"Wrote {args.json}", file=out)
     if args.group is None:
-        print("Protected is one row; --group protects people instead", file=out)
+        print(f"Protected is one {read.unit}; --group protects people", file=out)
     if args.ledger:
         print(f"Left in {args.ledger}: {BudgetLedger(args.ledger).remaining}", file=out)
     return 0
@@ -71,9 +88,9 @@ def check_intervals(args: Namespace, command: str) -> None:
         if given is None:
             lines.append(f"{option} {meaning}")
         else:
-            check_interval(given, option)
-        low, high = given or usual
-        example.append(f"{option} {low:g} {high:g}")
+            for pair in pairs(given, option):
+                check_interval(pair, option)
+        example.append(" ".join([option, *(f"{end:g}" for end in given or usual)]))
     if not lines:
         return
     raise CommandError(
@@ -84,6 +101,21 @@ def check_intervals(args: Namespace, command: str) -> None:
         "\nValues outside the bounds are clipped; wider bounds cost more noise.\n"
         f"example: {PROG} {command} {' '.join(example)}"
     )
+
+
+def pairs(numbers: list[float], option: str) -> list[list[float]]:
+    """Two numbers for each output."""
+    if len(numbers) % 2:
+        raise CommandError(f"{option} needs pairs of numbers, as in {option} 500 3500")
+    return [numbers[i : i + 2] for i in range(0, len(numbers), 2)]
+
+
+def _bounds(args: Namespace) -> tuple:
+    """One pair for all outputs, or two arrays with an end for each."""
+    given = pairs(args.bounds, "--bounds")
+    if len(given) not in (1, len(args.y or ())):
+        raise CommandError("--bounds must be one pair, or one for each name of --y")
+    return tuple(given[0] if len(given) == 1 else zip(*given, strict=True))
 
 
 def _check_files(args: Namespace) -> None:
@@ -97,6 +129,8 @@ def _check_files(args: Namespace) -> None:
                 f"there is no ledger {args.ledger!r}; create it with: {PROG} ledger "
                 f"create {args.ledger} --epsilon 3"
             )
+        if args.group is None and BudgetLedger(args.ledger).budget.unit == "person":
+            raise CommandError("this budget is per person: add --group COLUMN")
     for option, path in outputs.items():
         if path is None or (option, path) == ("--json", "-"):
             continue
@@ -104,5 +138,29 @@ def _check_files(args: Namespace) -> None:
         other = taken.setdefault(Path(path).resolve(), option)
         if other != option:
             raise CommandError(f"{option}: {path!r} is {other} already")
+        ending = _ENDINGS.get(option, "")
+        if not path.lower().endswith(ending):
+            raise CommandError(f"{option}: {path!r} must end in {ending}")
+        if Path(path).exists() and not args.force:
+            raise CommandError(
+                f"{option}: {path!r} exists and is kept, a release is paid for: choose "
+                "another name, or replace it with --force"
+            )
     if args.plot and not report.has_matplotlib():
         raise CommandError("--plot needs matplotlib: pip install 'skfuncpriv[plot]'")
+
+
+def _used_up(args: Namespace, ledger: BudgetLedger) -> CommandError:
+    asked, left, budget = (
+        f"epsilon = {epsilon:g}"
+        + (f", delta = {delta:g}" if ledger.budget.delta else "")
+        for epsilon, delta in (
+            (args.epsilon, args.delta),
+            (ledger.remaining.epsilon, ledger.remaining.delta),
+            (ledger.budget.epsilon, ledger.budget.delta),
+        )
+    )
+    return CommandError(
+        f"asked {asked}; left {left}, of {budget}, in {args.ledger}; nothing was drawn "
+        "or charged"
+    )

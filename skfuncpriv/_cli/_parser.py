@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import re
-from typing import Any, NoReturn
+from typing import Any
 
 from skfuncpriv import __version__
 
-from ._errors import CommandError
+from ._arguments import Parser, bound, count, level, names
 
 PROG = "python -m skfuncpriv"
 
@@ -76,24 +74,6 @@ never a proof, of privacy. One coefficient is released, where the attack is shar
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and which reads -1e3 as a number."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(
-            *args,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-            **options,
-        )
-        # The one of Python < 3.14 takes -1e3 and -1,0,1 for options.
-        self._negative_number_matcher = re.compile(r"-\.?\d")
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse the request."""
-        raise CommandError(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(prog=PROG, description=_MAIN)
@@ -107,27 +87,6 @@ def make_parser() -> Parser:
     return parser
 
 
-def names(text: str) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def level(text: str) -> float:
-    """A probability strictly between 0 and 1; checked before anything is charged."""
-    number = float(text)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, got {text!r}")
-    return number
-
-
-def count(text: str) -> int:
-    """An integer >= 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
-    return number
-
-
 def _add_mean(commands: Any) -> None:
     parser = commands.add_parser(
         "mean",
@@ -139,7 +98,13 @@ def _add_mean(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="CSV, .csv.gz or Parquet file")
 
     public = parser.add_argument_group("public knowledge (required)")
-    _add_interval(public, "--bounds", "LO", "HI", "possible values; others are clipped")
+    public.add_argument(
+        "--bounds",
+        type=bound,
+        nargs="+",
+        metavar=("LO", "HI"),
+        help="possible values, others are clipped; LO1 HI1 LO2 HI2 ... for several --y",
+    )
     _add_interval(public, "--domain", "A", "B", "interval on which curves are defined")
 
     table = parser.add_argument_group("what the columns are")
@@ -147,12 +112,18 @@ def _add_mean(commands: Any) -> None:
         "--columns",
         type=names,
         metavar="NAMES",
-        help="columns of the curve: a,b,c or first:last (default: all that are left)",
+        help="columns of the curve: a,b,c or first:last (default: all that are left, "
+        "if their names are alike: hh1, hh2, ...)",
     )
     table.add_argument(
         "--drop", type=names, metavar="NAMES", help="columns that are no part of it"
     )
-    table.add_argument("--id", metavar="COLUMN", help="long table: names the curve")
+    table.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="long table: names the curve; before its first and after its last "
+        "observation a curve is taken as constant",
+    )
     table.add_argument(
         "--t", metavar="COLUMN", help="long table: where it was observed"
     )
@@ -171,7 +142,8 @@ def _add_mean(commands: Any) -> None:
         "--grid",
         metavar="GRID",
         help="points of the curves: v1,v2,... or a file of numbers, or 'columns' to "
-        "read them from the names of the columns (default: equally spaced)",
+        "read them from the names of the columns, as age_1, age_1.25 (default: equally "
+        "spaced, first point at A, last at B)",
     )
     table.add_argument(
         "--missing",
@@ -211,7 +183,7 @@ def _add_mean(commands: Any) -> None:
         help="repeatable noise, for teaching only: whoever knows the seed removes it",
     )
 
-    output = parser.add_argument_group("output (existing files are replaced)")
+    output = parser.add_argument_group("output")
     output.add_argument(
         "--out",
         default="private_mean.csv",
@@ -226,6 +198,13 @@ def _add_mean(commands: Any) -> None:
         metavar="FILE",
         help="the guarantee; '-' is standard output, the report then goes to stderr",
     )
+    output.add_argument(
+        "--force",
+        action="store_true",
+        help="replace existing files: by default they are kept, a release is paid for",
+    )
+    output.add_argument("--xlabel", metavar="TEXT", help="for --plot (default: --t)")
+    output.add_argument("--ylabel", metavar="TEXT", help="for --plot (default: --y)")
     output.add_argument(
         "--level",
         type=level,
@@ -310,6 +289,9 @@ def _add_audit(commands: Any) -> None:
         default=1,
         metavar="N",
         help="people in each data set, one of whom differs (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="show the event that the attack found"
     )
 
 

@@ -21,6 +21,11 @@ from ._errors import CommandError
 
 _COLUMNS = ("mean", "noise_std", "lower", "upper")
 _MAX_ROWS = 12
+_READING = """
+With probability {level:g} the mean without noise, on these coefficients, lies between
+lower and upper, for all t at once; the error of sampling from a population is not
+covered. noise_std and the band belong to the release before denoising, so that mean
+need not lie in the middle."""
 _LAWS = {
     "IndependentLaplace": "Laplace",
     "IndependentGaussian": "Gaussian",
@@ -114,23 +119,25 @@ def write_plot(
 
 
 def print_release(
-    model: Any, columns: dict[str, np.ndarray], level: float, file: TextIO
+    model: Any,
+    columns: dict[str, np.ndarray],
+    level: float,
+    file: TextIO,
+    source: str,
+    unit: str = "row",
 ) -> None:
     """The guarantee, how it was kept, and a table of some points."""
-    unit = "people" if model.guarantee_.unit == "person" else "curves"
+    who = "people" if model.guarantee_.unit == "person" else "curves"
+    guarantee = str(model.guarantee_).replace("per row", f"per {unit}")
     law = _LAWS.get(type(model.law_).__name__, type(model.law_).__name__)
     denoised = ", denoised" if model.denoise else ""
-    print(f"Private mean of {model.n_people_} {unit}", file=file)
-    print(f"  guarantee  {model.guarantee_}", file=file)
+    print(f"Private mean of {model.n_people_} {who}", file=file)
+    print(f"  curve      {source}", file=file)
+    print(f"  guarantee  {guarantee}", file=file)
     print(f"  noise      {law}, {model.coef_.size} coefficients{denoised}", file=file)
     print(file=file)
     print_table(columns, file)
-    print(
-        f"\nWith probability {level:g} the mean without noise, on these coefficients, "
-        "lies between\nlower and upper; the error of sampling from a population is "
-        "not covered.",
-        file=file,
-    )
+    print(_READING.format(level=level), file=file)
 
 
 def print_table(columns: dict[str, np.ndarray], file: TextIO) -> None:

@@ -20,9 +20,17 @@ from ._errors import CommandError
 
 _MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None"})
 _PARQUET_ENDS = (".parquet", ".pq")
+_EXCEL_ENDS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 _NO_PANDAS = "reading Parquet needs pandas with pyarrow: pip install pandas pyarrow"
 _NO_PARQUET = "the file cannot be read as Parquet"
+_NO_EXCEL = "Excel files are not read: save the table as CSV"
+_NO_HEADER = "does the file have a header line?"
+VALUES = (
+    "write numbers with a point; if it is a code for missing, leave the cell empty or "
+    "write NA and use --missing interpolate"
+)
+_COLUMNS = f"{VALUES}; otherwise leave the column out with --drop or --columns"
 _NO_TEXT = "the file is not a CSV table in UTF-8"
 _RAGGED = "each row of the file must have as many cells as the first line has names"
 
@@ -42,6 +50,8 @@ class Table:
     @classmethod
     def read(cls, path: str) -> Table:
         """Read a CSV file, compressed or not, or a Parquet file."""
+        if path.lower().endswith(_EXCEL_ENDS):
+            raise CommandError(_NO_EXCEL)
         if path.endswith(_PARQUET_ENDS):
             return cls(_read_parquet(path))
         return cls(_read_csv(path))
@@ -51,7 +61,7 @@ class Table:
         """The names of the columns, in the order of the file."""
         return list(self._columns)
 
-    def numbers(self, name: str) -> np.ndarray:
+    def numbers(self, name: str, remedy: str = _COLUMNS) -> np.ndarray:
         """A column of numbers, NaN where a value is missing."""
         cells = self._cells(name)
         if not isinstance(cells, list):
@@ -60,10 +70,7 @@ class Table:
             return np.array([np.nan if c in _MISSING else float(c) for c in cells])
         except ValueError:
             pass  # raised outside of the handler: its text quotes a cell
-        raise CommandError(
-            f"column {name!r} holds text that is no number: leave it out with --drop, "
-            "or choose the columns of the curve with --columns"
-        )
+        raise CommandError(f"column {name!r} holds text that is no number: {remedy}")
 
     def labels(self, name: str) -> np.ndarray:
         """A column of labels, none of them missing."""
@@ -75,11 +82,22 @@ class Table:
 
     def _cells(self, name: str) -> Any:
         if name not in self._columns:
-            raise CommandError(
-                f"the file has no column {name!r}; its columns are "
-                f"{shortened(self.names)}"
-            )
+            raise no_column(name, self.names)
         return self._columns[name]
+
+
+def no_column(name: str, names: list[str], option: str = "") -> CommandError:
+    """The error of a column that the file does not have."""
+    return CommandError(
+        f"{option}the file has no column {name!r}; its columns are {shortened(names)}"
+        f"{header_hint(names)}"
+    )
+
+
+def header_hint(names: list[str]) -> str:
+    """A question, if a name of a column is a number."""
+    is_number = any(name.lstrip("-")[:1].isdecimal() for name in names)
+    return f"; {_NO_HEADER}" if is_number else ""
 
 
 def shortened(names: list[str]) -> str:
@@ -120,7 +138,9 @@ def _read_csv(path: str) -> dict[str, list[str]]:
         raise CommandError("the file needs a first line of names, and rows below it")
     names, *cells = ([cell.strip() for cell in row] for row in rows)
     if len(set(names)) < len(names):
-        raise CommandError("the names in the first line of the file must be distinct")
+        raise CommandError(
+            f"the names in the first line of the file must be distinct: {_NO_HEADER}"
+        )
     if any(len(row) != len(names) for row in cells):
         raise CommandError(_RAGGED)
     return dict(zip(names, map(list, zip(*cells, strict=True)), strict=True))
