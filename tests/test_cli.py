@@ -322,6 +322,17 @@ def test_plot_names_the_columns_of_a_long_table(capsys, data, monkeypatch):
     (axes,) = figures[0].axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("when", "x")
     assert "SEEDED" in axes.get_title(loc="left")
+    words = [*words, "--force", "--plot", "plot.png"]
+    words += ["--xlabel", "hours", "--ylabel", "kW"]
+    assert run(capsys, *words)[0] == 0
+    (axes,) = figures[1].axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("hours", "kW")
+    words[words.index("x")] = "x,y"
+    assert run(capsys, *words)[0] == 0
+    upper, lower = figures[2].axes
+    assert (upper.get_ylabel(), lower.get_ylabel()) == ("x", "y")
+    assert (upper.get_xlabel(), lower.get_xlabel()) == ("", "hours")
+    assert figures[2].get_supylabel() == "kW"
 
 
 def test_noise_that_dominates_is_said(capsys, data):

@@ -63,8 +63,8 @@ def run(args: Namespace) -> int:
         )
     print(f"\nWrote {args.out}", file=out)
     if args.plot:
-        labels = {"xlabel": args.t, "ylabel": ", ".join(args.y or ()) or None}
-        report.write_plot(args.plot, model, args.level, **labels)
+        labels = {"xlabel": args.xlabel or args.t, "ylabel": args.ylabel}
+        report.write_plot(args.plot, model, args.level, names=args.y, **labels)
         print(f"Wrote {args.plot}", file=out)
     if args.json:
         report.write_json(args.json, model.guarantee_)

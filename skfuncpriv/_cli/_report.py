@@ -104,17 +104,25 @@ def write_plot(
     reference: Any = None,
     xlabel: str | None = None,
     ylabel: str | None = None,
+    names: list[str] | None = None,
 ) -> None:
     """Draw the mean and its band, without touching the windows of pyplot."""
     from matplotlib.figure import Figure
 
     from skfuncpriv.plotting import MeanCurveDisplay
 
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    axes = figure.subplots()
-    MeanCurveDisplay.from_estimator(model, axes, level=level, reference=reference)
-    axes.set_xlabel(xlabel or axes.get_xlabel())
-    axes.set_ylabel(ylabel or axes.get_ylabel())
+    n_panels = model.mean_[0].size
+    height = 4.2 if n_panels == 1 else 1.2 + 2.4 * n_panels
+    figure = Figure(figsize=(7, height), layout="constrained")
+    panels = figure.subplots(n_panels, sharex=True, squeeze=False).ravel()
+    MeanCurveDisplay.from_estimator(
+        model, panels, level=level, reference=reference, names=names
+    )
+    panels[-1].set_xlabel(xlabel or panels[-1].get_xlabel())
+    if ylabel and n_panels == 1:
+        panels[0].set_ylabel(ylabel)
+    elif ylabel:
+        figure.supylabel(ylabel)
     figure.savefig(path, format="png", dpi=150)
 
 

@@ -14,6 +14,10 @@ import numpy as np
 _NEEDS_MATPLOTLIB = (
     "plotting needs matplotlib: install the extra with pip install 'skfuncpriv[plot]'"
 )
+# Grids of fewer points are marked, and the line between them comes from `predict`.
+_COARSE, _FINE = 40, 201
+# Measures of the small font: letters in an inch, the handle of a legend in letters.
+_LETTERS_PER_INCH, _HANDLE, _LINE_INCHES = 16, 8, 0.17
 _COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
 
 
@@ -37,11 +41,19 @@ class MeanCurveDisplay:
         Public: what was guaranteed; its ``str`` is written above the curve.
     level : float, default=None
         Public: the probability with which the band holds the noise, for the legend.
+    bounds : (low, high), default=None
+        Public: the bounds of the values, each a number or one for each output, as
+        dotted lines. Those far beyond the curve are left out: they would flatten it.
+    names : list of str, default=None
+        Public: the names of the outputs of a vector-valued mean.
+    fine : (array-like, array-like), default=None
+        Released: points and values of the same curve on a finer grid, for its line;
+        `t` and `mean` are then marks on it.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes with the curve.
+    ax_ : matplotlib Axes, or ndarray of them
+        The axes with the curve, or the panels, one for each output.
     figure_ : matplotlib Figure
         The figure of the axes.
     line_ : matplotlib Line2D, or list of them for a vector-valued mean
@@ -75,6 +87,9 @@ class MeanCurveDisplay:
         guarantee: Any = None,
         *,
         level: float | None = None,
+        bounds: Any = None,
+        names: Any = None,
+        fine: Any = None,
     ) -> None:
         self.t = t
         self.mean = mean
@@ -83,6 +98,9 @@ class MeanCurveDisplay:
         self.reference = reference
         self.guarantee = guarantee
         self.level = level
+        self.bounds = bounds
+        self.names = names
+        self.fine = fine
 
     @classmethod
     def from_estimator(
@@ -92,19 +110,23 @@ class MeanCurveDisplay:
         *,
         level: float = 0.95,
         reference: Any = None,
+        names: Any = None,
     ) -> MeanCurveDisplay:
         """Draw the mean of a fitted estimator.
 
         Parameters
         ----------
         estimator : object
-            Fitted, with `grid_`, `mean_`, `guarantee_` and ``noise_band(level)``.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Fitted, with `grid_`, `mean_`, `guarantee_`, `bounds`, ``predict(t)`` and
+            ``noise_band(level)``.
+        ax : matplotlib Axes, or array of them, default=None
+            Where to draw, as in `plot`.
         level : float, default=0.95
             Public: the probability with which the band holds the noise.
         reference : array-like of the shape of `estimator.mean_`, default=None
             A known curve to compare with.
+        names : list of str, default=None
+            Public: the names of the outputs of a vector-valued mean.
 
         Returns
         -------
@@ -112,14 +134,21 @@ class MeanCurveDisplay:
             The drawn display.
         """
         lower, upper = estimator.noise_band(level)
+        t, fine = estimator.grid_, None
+        if 1 < len(t) < _COARSE:
+            points = np.union1d(t, np.linspace(t[0], t[-1], _FINE))
+            fine = points, estimator.predict(points)
         display = cls(
-            estimator.grid_,
+            t,
             estimator.mean_,
             lower,
             upper,
             reference,
             estimator.guarantee_,
             level=level,
+            bounds=estimator.bounds,
+            names=names,
+            fine=fine,
         )
         return display.plot(ax)
 
@@ -128,8 +157,9 @@ class MeanCurveDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+        ax : matplotlib Axes, or array of them, default=None
+            One axes for all outputs, or one for each of them; None makes a new figure
+            with a panel for each output.
 
         Returns
         -------
@@ -141,57 +171,94 @@ class MeanCurveDisplay:
         except ImportError:
             raise ImportError(_NEEDS_MATPLOTLIB) from None
         t, mean, lower, upper, reference = self._columns()
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
-        lines, fills, references = [], [], []
         n_outputs = mean.shape[1]
+        if ax is None:
+            size = (7, 4.2 if n_outputs == 1 else 1.2 + 2.4 * n_outputs)
+            _, ax = plt.subplots(
+                n_outputs, figsize=size, sharex=True, layout="constrained"
+            )
+        panels = np.ravel(np.array(ax, dtype=object))
+        if len(panels) not in (1, n_outputs):
+            raise ValueError("ax must be one axes, or one for each output")
+        names = self.names
+        if names is None:
+            names = (
+                [f"mean [{j}]" for j in range(n_outputs)] if n_outputs > 1 else ["mean"]
+            )
         is_point = t.size == 1
+        lines, fills, references = [], [], []
         for j in range(n_outputs):
-            colour = _COLOURS[j % len(_COLOURS)]
-            name = "" if n_outputs == 1 else f" [{j}]"
+            panel, colour = panels[j % len(panels)], _COLOURS[j % len(_COLOURS)]
+            is_first = j == 0
             if reference is not None:
-                references += ax.plot(
+                references += panel.plot(
                     t,
                     reference[:, j],
                     color="0.35" if n_outputs == 1 else colour,
                     linewidth=1.2,
                     linestyle=(0, (4, 3)),
                     marker="_" if is_point else None,
-                    label="reference" if j == 0 else None,
+                    label="reference" if is_first else None,
                     zorder=2.5,
                 )
             if lower is not None:
                 fills.append(
-                    ax.fill_between(
+                    panel.fill_between(
                         t,
                         lower[:, j],
                         upper[:, j],
                         color=colour,
                         alpha=0.18,
                         linewidth=2 if is_point else 0,
-                        label=self._band_label() if j == 0 else None,
+                        label=self._band_label() if is_first else None,
                         zorder=1.5,
                     )
                 )
-            lines += ax.plot(
-                t,
-                mean[:, j],
-                color=colour,
-                linewidth=2,
-                marker="o" if is_point else None,
-                label="released mean" + name,
-                zorder=3,
-            )
-        self._dress(ax)
+            label = "released mean"
+            if n_outputs > len(panels):
+                label = f"released mean, {names[j]}"
+            lines += self._draw_mean(panel, t, mean[:, j], j, colour, label)
+        for panel, name in zip(panels, names, strict=False):
+            self._dress(panel)
+            panel.set_ylabel(name if len(panels) == n_outputs else "mean")
+        for j in range(n_outputs):
+            self._draw_bounds(panels[j % len(panels)], j, n_outputs)
+        panels[-1].set_xlabel("t")
+        self._write_above(panels[0])
         single = np.ndim(self.mean) == 1
         self.line_ = lines[0] if single else lines
         self.fill_ = None if not fills else fills[0] if single else fills
         self.reference_line_ = (
             None if not references else references[0] if single else references
         )
-        self.ax_ = ax
-        self.figure_ = ax.figure
+        self.ax_ = panels[0] if len(panels) == 1 else panels
+        self.figure_ = panels[0].figure
         return self
+
+    def _draw_mean(self, panel, t, mean, j, colour, label) -> list[Any]:
+        style = {"color": colour, "linewidth": 2, "label": label, "zorder": 3}
+        if self.fine is None:
+            return panel.plot(t, mean, marker="o" if t.size == 1 else None, **style)
+        points, values = self.fine
+        values = np.reshape(values, (len(points), -1))
+        panel.plot(t, mean, "o", color=colour, markersize=4, zorder=3.1)
+        return panel.plot(points, values[:, j], **style)
+
+    def _draw_bounds(self, panel, j, n_outputs) -> None:
+        """The bounds in sight: those that do not double the height of the picture."""
+        if self.bounds is None:
+            return
+        low, high = panel.get_ylim()
+        for end in self.bounds:
+            end = float(np.broadcast_to(end, n_outputs)[j])
+            if max(high, end) - min(low, end) > 2 * (high - low):
+                continue
+            _, labels = panel.get_legend_handles_labels()
+            is_named = "public bounds" in labels
+            label = None if is_named or j else "public bounds"
+            panel.axhline(
+                end, color="0.45", linewidth=1, linestyle=":", label=label, zorder=1
+            )
 
     def _columns(self) -> list[Any]:
         """The arrays, those of the values with one column for each output."""
@@ -222,27 +289,44 @@ class MeanCurveDisplay:
         return f"{level}privacy noise only, not sampling error"
 
     def _dress(self, ax: Any) -> None:
-        """Labels, a quiet frame, and the guarantee where it hides nothing."""
-        ax.set_xlabel("t")
-        ax.set_ylabel("mean")
+        """A quiet frame."""
         ax.margins(x=0.01)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
+
+    def _write_above(self, ax: Any) -> None:
+        """The guarantee and the legend, as wide as the axes and above the curve."""
+        box = ax.get_window_extent()
+        dpi = ax.figure.dpi
+        width = max(20, int(_LETTERS_PER_INCH * box.width / dpi))
+        height = box.height / dpi
+        if self.guarantee is not None:
+            text = textwrap.fill(str(self.guarantee), width=width)
+            height -= _LINE_INCHES * text.count("\n")  # what a layout takes for it
+            ax.set_title(text, fontsize="small", color="0.35", loc="left")
         # The mean comes first, whatever the order in which the layers were drawn.
         handles, labels = ax.get_legend_handles_labels()
-        order = sorted(range(len(labels)), key=lambda i: labels[i] == "reference")
-        order.sort(key=lambda i: not labels[i].startswith("released mean"))
+        order = sorted(
+            range(len(labels)),
+            key=lambda i: (
+                not labels[i].startswith("released mean"),
+                labels[i] in ("reference", "public bounds"),
+            ),
+        )
+        texts = [textwrap.fill(labels[i], width=width - _HANDLE) for i in order]
+        lengths = sorted(max(map(len, text.splitlines())) for text in texts)
+        n_columns = 2 if sum(lengths[-2:]) + 2 * _HANDLE <= width else 1
         ax.legend(
             [handles[i] for i in order],
-            [labels[i] for i in order],
+            texts,
             loc="upper left",
-            ncols=2,
+            ncols=n_columns,
             fontsize="small",
             frameon=False,
         )
-        low, high = ax.get_ylim()  # head room, so that the legend hides no curve
-        ax.set_ylim(low, high + 0.04 * (len(labels) + 1) * (high - low))
-        if self.guarantee is not None:
-            text = textwrap.fill(str(self.guarantee), width=84)
-            ax.set_title(text, fontsize="small", color="0.35", loc="left")
+        # Head room, so that the legend hides no curve.
+        n_lines = sum(text.count("\n") + 1 for text in texts) / n_columns
+        share = min(0.6, _LINE_INCHES * (n_lines + 1.5) / max(height, 1))
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, low + (high - low) / (1 - share))

@@ -13,10 +13,12 @@ from skfuncpriv.plotting import MeanCurveDisplay
 T = np.linspace(0, 2, 7)
 
 
-def fitted(mean):
+def fitted(mean, t=T, bounds=(-1e3, 1e3)):
     """The attributes of a fitted estimator that the display reads."""
     return types.SimpleNamespace(
-        grid_=T,
+        grid_=t,
+        bounds=bounds,
+        predict=lambda points: 10 + np.multiply.outer(points, np.ones(mean.shape[1:])),
         mean_=mean,
         noise_band=lambda level: (mean - level, mean + level),
         guarantee_="epsilon = 1, delta = 0",
@@ -24,7 +26,12 @@ def fitted(mean):
 
 
 def legend_of(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ax = np.ravel(display.ax_)[0]
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def dotted(ax):
+    return [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == ":"]
 
 
 def test_plot_draws_the_arrays():
@@ -58,15 +65,57 @@ def test_given_axes_are_used():
     assert display.figure_ is ax.figure
 
 
-def test_vector_valued_mean_is_drawn_as_lines():
+def test_each_output_has_a_panel_with_its_name():
     mean = np.stack([T, -T, T**2], axis=1)
-    display = MeanCurveDisplay.from_estimator(fitted(mean), reference=mean)
+    display = MeanCurveDisplay(T, mean, mean - 1, mean + 1, reference=mean).plot()
     assert len(display.line_) == len(display.fill_) == 3
     assert len(display.reference_line_) == 3
     for j, line in enumerate(display.line_):
         assert_array_equal(line.get_ydata(), mean[:, j])
-    assert len({line.get_color() for line in display.line_}) == 3
-    assert legend_of(display)[:3] == [f"released mean [{j}]" for j in range(3)]
+        assert line.axes is display.ax_[j]
+    assert [ax.get_ylabel() for ax in display.ax_] == [f"mean [{j}]" for j in range(3)]
+    assert legend_of(display)[0] == "released mean"
+    named = MeanCurveDisplay.from_estimator(fitted(mean), names=["x", "y", "z"])
+    assert [ax.get_ylabel() for ax in named.ax_] == ["x", "y", "z"]
+    assert display.ax_[0].get_shared_x_axes().joined(*display.ax_[:2])
+
+
+def test_outputs_in_one_axes_are_named_in_the_legend():
+    _, ax = plt.subplots()
+    display = MeanCurveDisplay.from_estimator(
+        fitted(np.stack([T, -T], axis=1)), ax, names=["hip", "knee"]
+    )
+    assert display.ax_ is ax
+    assert len({line.get_color() for line in display.line_}) == 2
+    assert legend_of(display)[:2] == ["released mean, hip", "released mean, knee"]
+    _, three = plt.subplots(3)
+    with pytest.raises(ValueError, match="one for each output"):
+        display.plot(three)
+
+
+def test_coarse_curve_is_drawn_finely_with_its_points_marked():
+    display = MeanCurveDisplay.from_estimator(fitted(T))
+    points, values = display.line_.get_data()
+    assert np.isin(T, points).all()
+    assert len(points) > 200
+    assert_array_equal(values, 10 + points)
+    (marks,) = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    assert_array_equal(marks.get_xydata(), np.column_stack([T, T]))
+    dense = np.linspace(0, 2, 60)
+    display = MeanCurveDisplay.from_estimator(fitted(dense, dense))
+    assert_array_equal(display.line_.get_xydata(), np.column_stack([dense, dense]))
+    assert [line for line in display.ax_.lines if line.get_marker() == "o"] == []
+
+
+def test_bounds_are_dotted_unless_they_flatten_the_curve():
+    display = MeanCurveDisplay(T, T, bounds=(-0.5, 1e3)).plot()
+    assert dotted(display.ax_) == [-0.5]
+    assert legend_of(display) == ["released mean", "public bounds"]
+    assert "public bounds" not in legend_of(MeanCurveDisplay(T, T).plot())
+    mean = np.stack([T, 100 * T], axis=1)
+    display = MeanCurveDisplay(T, mean, bounds=([-1, -50], [2.5, 250])).plot()
+    assert [dotted(ax) for ax in display.ax_] == [[-1, 2.5], [-50, 250]]
+    assert legend_of(display).count("public bounds") == 1
 
 
 def test_without_a_band_there_is_no_band():
@@ -82,18 +131,21 @@ def test_curve_of_one_point_is_visible():
     assert display.fill_.get_linewidth()[0] > 0
 
 
-def test_legend_hides_no_curve():
-    display = MeanCurveDisplay(T, T, T - 1, T + 1, reference=T).plot()
-    display.figure_.canvas.draw()
-    box = display.ax_.get_legend().get_window_extent()
-    floor = display.ax_.transData.inverted().transform((box.x0, box.y0))[1]
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_legend_and_guarantee_fit_and_hide_no_curve(n_columns):
+    figure, axes = plt.subplots(1, n_columns, figsize=(8, 4), layout="constrained")
+    ax = np.ravel(axes)[0]
+    display = MeanCurveDisplay(
+        *(T, T, T - 1, T + 1), reference=T, guarantee="epsilon = 1, " * 12, level=0.95
+    ).plot(ax)
+    figure.canvas.draw()
+    frame, box = ax.get_window_extent(), ax.get_legend().get_window_extent()
+    assert box.x0 >= frame.x0
+    assert box.x1 <= frame.x1
+    floor = ax.transData.inverted().transform((box.x0, box.y0))[1]
     assert floor > display.upper.max()
-
-
-def test_long_guarantee_is_wrapped():
-    display = MeanCurveDisplay(T, T, guarantee="epsilon = 1, " * 30).plot()
-    lines = display.ax_.get_title(loc="left").splitlines()
-    assert max(map(len, lines)) <= 84
+    (title,) = [text for text in ax.get_children() if "epsilon" in str(text)]
+    assert title.get_window_extent().x1 <= frame.x1 + 2
 
 
 @pytest.mark.parametrize(
