@@ -321,7 +321,9 @@ def test_plot_names_the_columns_of_a_long_table(capsys, data, monkeypatch):
     assert run(capsys, *words, "--plot", "plot.png", "--seed", "0")[0] == 0
     (axes,) = figures[0].axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("when", "x")
-    assert "SEEDED" in axes.get_title(loc="left")
+    title = axes.get_title(loc="left").replace("\n", " ")
+    assert "per curve (all rows with the same id)" in title
+    assert "SEEDED" in title
     words = [*words, "--force", "--plot", "plot.png"]
     words += ["--xlabel", "hours", "--ylabel", "kW"]
     assert run(capsys, *words)[0] == 0

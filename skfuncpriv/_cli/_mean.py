@@ -63,8 +63,15 @@ def run(args: Namespace) -> int:
         )
     print(f"\nWrote {args.out}", file=out)
     if args.plot:
-        labels = {"xlabel": args.xlabel or args.t, "ylabel": args.ylabel}
-        report.write_plot(args.plot, model, args.level, names=args.y, **labels)
+        report.write_plot(
+            args.plot,
+            model,
+            args.level,
+            xlabel=args.xlabel or args.t,
+            ylabel=args.ylabel,
+            names=args.y,
+            unit=read.unit,
+        )
         print(f"Wrote {args.plot}", file=out)
     if args.json:
         report.write_json(args.json, model.guarantee_)

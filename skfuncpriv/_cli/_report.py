@@ -105,6 +105,7 @@ def write_plot(
     xlabel: str | None = None,
     ylabel: str | None = None,
     names: list[str] | None = None,
+    unit: str = "row",
 ) -> None:
     """Draw the mean and its band, without touching the windows of pyplot."""
     from matplotlib.figure import Figure
@@ -116,7 +117,12 @@ def write_plot(
     figure = Figure(figsize=(7, height), layout="constrained")
     panels = figure.subplots(n_panels, sharex=True, squeeze=False).ravel()
     MeanCurveDisplay.from_estimator(
-        model, panels, level=level, reference=reference, names=names
+        model,
+        panels,
+        level=level,
+        reference=reference,
+        names=names,
+        guarantee=promise(model, unit),
     )
     panels[-1].set_xlabel(xlabel or panels[-1].get_xlabel())
     if ylabel and n_panels == 1:
@@ -124,6 +130,11 @@ def write_plot(
     elif ylabel:
         figure.supylabel(ylabel)
     figure.savefig(path, format="png", dpi=150)
+
+
+def promise(model: Any, unit: str) -> str:
+    """The guarantee; what it calls a row is a whole curve in a long table."""
+    return str(model.guarantee_).replace("per row", f"per {unit}")
 
 
 def print_release(
@@ -136,12 +147,11 @@ def print_release(
 ) -> None:
     """The guarantee, how it was kept, and a table of some points."""
     who = "people" if model.guarantee_.unit == "person" else "curves"
-    guarantee = str(model.guarantee_).replace("per row", f"per {unit}")
     law = _LAWS.get(type(model.law_).__name__, type(model.law_).__name__)
     denoised = ", denoised" if model.denoise else ""
     print(f"Private mean of {model.n_people_} {who}", file=file)
     print(f"  curve      {source}", file=file)
-    print(f"  guarantee  {guarantee}", file=file)
+    print(f"  guarantee  {promise(model, unit)}", file=file)
     print(f"  noise      {law}, {model.coef_.size} coefficients{denoised}", file=file)
     print(file=file)
     print_table(columns, file)

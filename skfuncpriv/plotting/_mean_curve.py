@@ -111,6 +111,7 @@ class MeanCurveDisplay:
         level: float = 0.95,
         reference: Any = None,
         names: Any = None,
+        guarantee: Any = None,
     ) -> MeanCurveDisplay:
         """Draw the mean of a fitted estimator.
 
@@ -127,6 +128,8 @@ class MeanCurveDisplay:
             A known curve to compare with.
         names : list of str, default=None
             Public: the names of the outputs of a vector-valued mean.
+        guarantee : object, default=None
+            Public: other words for the guarantee; None takes the estimator's own.
 
         Returns
         -------
@@ -144,7 +147,7 @@ class MeanCurveDisplay:
             lower,
             upper,
             reference,
-            estimator.guarantee_,
+            estimator.guarantee_ if guarantee is None else guarantee,
             level=level,
             bounds=estimator.bounds,
             names=names,
