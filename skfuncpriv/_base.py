@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
@@ -27,6 +28,12 @@ class PrivateEstimator(BaseEstimator):
         if self.ledger is not None:
             BudgetLedger(self.ledger).charge(guarantee, label=type(self).__name__)
         vars(self).pop("guarantee_", None)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.allow_nan = self.missing == "interpolate"
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")

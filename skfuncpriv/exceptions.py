@@ -6,7 +6,7 @@ data would be a release without noise.
 
 
 class PrivacyError(ValueError):
-    """A requested guarantee cannot be kept; raised before any data is touched.
+    """A requested guarantee cannot be kept; nothing was charged or drawn.
 
     Examples
     --------

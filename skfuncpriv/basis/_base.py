@@ -8,7 +8,7 @@ Gauss-Legendre sums over the panels between those points.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -178,6 +178,21 @@ class Basis(ABC):
         """
         check_orthonormal(self)
         return self
+
+    def first(self, n_basis: int) -> Basis:
+        """The first functions of the family, as a basis of its own.
+
+        Parameters
+        ----------
+        n_basis : int
+            How many functions to keep, public.
+
+        Returns
+        -------
+        Basis
+            The same functions, fewer of them.
+        """
+        return replace(self, n_basis=n_basis)
 
     @property
     def _width(self) -> float:

@@ -7,12 +7,13 @@ the square of that of B, is never formed or inverted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from skfuncpriv._validation import check_count
 from skfuncpriv.basis._base import Basis, check_orthonormal
 from skfuncpriv.basis._quadrature import FloatArray
 from skfuncpriv.exceptions import PrivacyError
@@ -26,11 +27,13 @@ class OrthonormalBasis(Basis):
     ----------
     basis : Basis
         Linearly independent functions, public.
+    n_kept : int, default=None
+        How many of the orthonormal functions are kept, public; None keeps all.
 
     Attributes
     ----------
     n_basis : int
-        Number of functions, that of `basis`.
+        Number of functions.
     domain : tuple of two floats
         The domain of `basis`, in the user's units.
     spectrum : ndarray of shape (n_basis,)
@@ -57,10 +60,17 @@ class OrthonormalBasis(Basis):
     """
 
     basis: Basis
+    n_kept: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.basis, Basis):
             raise TypeError(f"basis must be a Basis, got {self.basis!r}")
+        if self.n_kept is not None and not (
+            1 <= check_count(self.n_kept, "n_kept") <= self.basis.n_basis
+        ):
+            raise ValueError(
+                f"n_kept must be at most {self.basis.n_basis}, got {self.n_kept}"
+            )
         diagonal = np.abs(np.diagonal(self._factor))
         if not np.all(diagonal > np.finfo(float).tiny):
             raise PrivacyError(
@@ -72,7 +82,7 @@ class OrthonormalBasis(Basis):
     @property
     def n_basis(self) -> int:  # type: ignore[override]
         """Number of functions."""
-        return self.basis.n_basis
+        return self.n_kept or self.basis.n_basis
 
     @property
     def domain(self) -> tuple[float, float]:  # type: ignore[override]
@@ -82,20 +92,24 @@ class OrthonormalBasis(Basis):
     @property
     def spectrum(self) -> FloatArray:
         """The spectrum of the basis underneath."""
-        return self.basis.spectrum
+        return self.basis.spectrum[: self.n_basis]
+
+    def first(self, n_basis: int) -> OrthonormalBasis:
+        """The first of the orthonormal functions; their spans are nested."""
+        return replace(self, n_kept=n_basis)
 
     @cached_property
     def _factor(self) -> FloatArray:
         """The triangular factor R with a positive diagonal."""
         (factor,) = qr(self.basis._weighted_table(), mode="r")
-        factor = factor[: self.n_basis]
+        factor = factor[: self.basis.n_basis]
         signs: FloatArray = np.where(np.diagonal(factor) < 0.0, -1.0, 1.0)
         return signs[:, np.newaxis] * factor
 
     def _evaluate(self, t: FloatArray) -> FloatArray:
         columns = self.basis._evaluate(t).T
         values: FloatArray = solve_triangular(self._factor, columns, trans="T")
-        return values.T
+        return values.T[:, : self.n_basis]
 
     def _breaks(self) -> FloatArray:
         return self.basis._breaks()

@@ -21,7 +21,7 @@ from .._validation import check_count, check_positive
 from ..noise import NoiseLaw
 from ._mixture import NormalMixture, normal_mixtures
 
-_CHUNK_ROWS = 256
+_CHUNK_ROWS = 64
 _NOTHING = 1.6  # prior odds that there is no signal at all, up to _FEW coefficients,
 _FEW = 10  # and by the fourth power fewer beyond, where a signal is seen more easily
 _STOP = 0.05  # that a spectrum ends after a group
@@ -102,8 +102,9 @@ class _Chain:
     def __init__(self, law: NoiseLaw, energy_bound: float, n_outputs: int) -> None:
         noise = float(np.square(law.std).min())
         self._levels = _levels(noise, energy_bound)
-        self._step = _steps(self._levels)
-        self._first = _first(self._levels, energy_bound, law.size)
+        with np.errstate(divide="ignore"):  # the chain never leaves zero
+            self._log_step = np.log(_steps(self._levels))
+            self._log_first = np.log(_first(self._levels, energy_bound, law.size))
         blocks = normal_mixtures(law)
         if all(block.stop - block.start == 1 for block in blocks):
             edges = _group_edges(law.size, n_outputs, [])
@@ -120,38 +121,48 @@ class _Chain:
 
     def shrinkage(self, rows: np.ndarray) -> np.ndarray:
         """The posterior mean factor of every coefficient, shape of `rows`."""
-        evidence = [group.evidence(rows) for group in self._groups]
+        evidence = [group.log_evidence(rows) for group in self._groups]
         forward = self._forward(evidence)
         factors = [np.empty(0)] * len(evidence)
-        after = np.ones_like(forward[-1])
+        after = np.zeros_like(forward[-1])
         for k in reversed(range(len(evidence))):
-            posterior = forward[k] * after
-            posterior /= posterior.sum(axis=(1, 2), keepdims=True)
+            posterior = _normalised(forward[k] + after)
             factors[k] = self._groups[k].factors(rows, posterior)
-            after = self._before(after * evidence[k], k)
+            after = self._before(after + evidence[k], k)
         return np.concatenate(factors, axis=1)
 
     def _forward(self, evidence: list[np.ndarray]) -> list[np.ndarray]:
-        """Laws of (level, node) given the groups so far, each (n, levels, nodes)."""
+        """Log laws of (level, node) given the groups so far, (n, levels, nodes)."""
         laws: list[np.ndarray] = []
         for k, likely in enumerate(evidence):
+            weights = np.log(self._groups[k].weights)
             if k == 0:
-                prior = self._first[:, None] * self._groups[0].weights
+                prior = self._log_first[:, None] + weights
             elif self._groups[k].continues:
-                prior = np.einsum("ab,naw->nbw", self._step, laws[-1], optimize=True)
+                prior = _log_step(self._log_step, laws[-1])
             else:
-                prior = (laws[-1].sum(axis=2) @ self._step)[:, :, None]
-                prior = prior * self._groups[k].weights
-            law = prior * likely
-            laws.append(law / law.sum(axis=(1, 2), keepdims=True))
+                level = np.logaddexp.reduce(laws[-1], axis=2, keepdims=True)
+                prior = _log_step(self._log_step, level) + weights
+            laws.append(prior + likely)
         return laws
 
     def _before(self, after: np.ndarray, k: int) -> np.ndarray:
-        """Carry a backward message across the step into group k."""
+        """Carry a backward log message across the step into group k."""
         if k and not self._groups[k].continues:
-            after = (after * self._groups[k].weights).sum(axis=2, keepdims=True)
-        message = np.einsum("ab,nbw->naw", self._step, after, optimize=True)
-        return message / message.max(axis=(1, 2), keepdims=True)
+            weights = np.log(self._groups[k].weights)
+            after = np.logaddexp.reduce(after + weights, axis=2, keepdims=True)
+        return _log_step(self._log_step.T, after)
+
+
+def _log_step(log_step: np.ndarray, law: np.ndarray) -> np.ndarray:
+    """One step of the chain between log laws of shape (n, levels, nodes)."""
+    pairs = law[:, :, None, :] + log_step[None, :, :, None]
+    return np.logaddexp.reduce(pairs, axis=1)
+
+
+def _normalised(law: np.ndarray) -> np.ndarray:
+    law = np.exp(law - law.max(axis=(1, 2), keepdims=True))
+    return law / law.sum(axis=(1, 2), keepdims=True)
 
 
 class _Tied:
@@ -170,22 +181,17 @@ class _Tied:
         self._constant = 0.5 * np.log(total).sum(axis=2)
         self._factors = (levels[:, None, None] / total).reshape(-1, stop - start)
 
-    def log_densities(self, rows: np.ndarray) -> np.ndarray:
+    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
         """Log densities of the group given level and node, up to a constant."""
         distance = np.square(rows[:, self._columns]) @ self._precision
         return -self._constant - distance.reshape(-1, *self._shape)
-
-    def evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Densities of the group given level and node, up to a factor per row."""
-        logarithm = self.log_densities(rows)
-        return np.exp(logarithm - logarithm.max(axis=(1, 2), keepdims=True))
 
     def nodes(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log densities given the level, and the posterior law of the node.
 
         Levels are kept apart: next to the likeliest one, others underflow together.
         """
-        logarithm = self.log_densities(rows)
+        logarithm = self.log_evidence(rows)
         peak = logarithm.max(axis=2, keepdims=True)
         odds = np.exp(logarithm - peak) * self.weights
         total = odds.sum(axis=2, keepdims=True)
@@ -205,10 +211,9 @@ class _Free:
     def __init__(self, blocks: list[NormalMixture], levels: np.ndarray) -> None:
         self._members = [_Tied(b, b.start, b.stop, levels) for b in blocks]
 
-    def evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Densities of the group given the level, nodes averaged out."""
-        logarithm = sum(member.nodes(rows)[0] for member in self._members)
-        return np.exp(logarithm - logarithm.max(axis=1, keepdims=True))[:, :, None]
+    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
+        """Log densities of the group given the level, nodes averaged out."""
+        return sum(member.nodes(rows)[0] for member in self._members)[:, :, None]
 
     def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
         """Posterior mean factors, shape (n, group size)."""

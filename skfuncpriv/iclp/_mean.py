@@ -7,18 +7,19 @@ one correctly rounded draw of noise on exact sums of bounded coefficients.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
+from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._base import PrivateEstimator, people_of
 from .._sklearn import check_feature_names
 from .._validation import check_count, check_positive
-from ..curves import Curves, as_curves
-from ..noise import RandomBits, SeededBits, random_bits, release_lattice
+from ..curves import as_curves
+from ..noise import RandomBits, random_bits, release_lattice
 from ..summaries import ValueBounds
+from ._band import band_factor
 from ._contributions import denoised_sum, sum_contributions
 from ._parameters import (
     check_parameters,
@@ -30,8 +31,6 @@ from ._parameters import (
     warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
-
-_BAND_DRAWS = 4000
 
 
 class ICLPMean(PrivateEstimator):
@@ -74,9 +73,9 @@ default="auto"
     eta : float or "pss", default="pss"
         *Public.* The exponent of the penalty, > 1/2; "pss" selects it.
     psi : float, "pss" or "rate", default="pss"
-        *Public.* The strength of the penalty (in squared units of lambda^eta for "qr",
-        of the norm bound for "ar"); "pss" minimises a risk bound, "rate" is the
-        plug-in rate of the published kind.
+        *Public.* The strength of the penalty, in units of lambda^eta for "qr", of the
+        norm bound for "ar"; "pss" minimises a risk bound, "rate" is the plug-in rate
+        of the published kind. Denoising replaces the quadratic penalty.
     center : float, or array of shape (n_outputs,) or (n_points[, n_outputs]), \
 default=None
         *Public.* Subtracted before clipping; None is the middle of the bounds.
@@ -112,6 +111,8 @@ default=None
         Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
     eta_, psi_ : float
         Public exponent and strength of the penalty; psi 0 is none.
+    weights_ : ndarray, shape (n_functions,)
+        Public factors that the quadratic penalty multiplies `release_` by.
     norm_bound_ : float
         Public bound on the norm of a contribution.
     noise_std_ : ndarray, shape of `mean_`
@@ -128,7 +129,7 @@ default=None
     Raises
     ------
     PrivacyError
-        If the guarantee cannot be kept; raised before data is read.
+        If the guarantee cannot be kept; raised before anything is charged or drawn.
     BudgetExceededError
         If the ledger has not enough left; nothing is drawn.
     ValueError, TypeError
@@ -154,8 +155,8 @@ default=None
     *Penalties.* "qr" multiplies coefficient j by lambda_j^eta / (lambda_j^eta + psi),
     which after the noise is the same release as before it; "ar" soft-thresholds at
     psi / (2 lambda_j^(eta / 2)). lambda_j are the eigenvalues of the operator on a
-    domain of length one. With ``denoise=True`` and ``psi="pss"`` the quadratic penalty
-    is left to the denoiser, which shrinks by what the release shows.
+    domain of length one. With ``denoise=True`` the denoiser takes the place of the
+    quadratic penalty and shrinks by what the release shows.
 
     References
     ----------
@@ -171,6 +172,9 @@ default=None
     >>> model.fit(years.data).mean_.shape
     (12,)
     """
+
+    # What predict is called with are arguments, no metadata to be routed.
+    __metadata_request__predict = {"t": metadata_routing.UNUSED}  # noqa: RUF012
 
     def __init__(
         self,
@@ -242,8 +246,7 @@ default=None
         bits = random_bits(self.random_state)
         domain = public_domain(self, X)
         curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
-        if not isinstance(X, Curves):
-            check_feature_names(self, X, reset=True)
+        check_feature_names(self, X, reset=True)
         codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
         n_points = len(curves.grid) if curves.is_regular else None
@@ -263,6 +266,7 @@ default=None
         # Step 3: public post-processing.
         self.basis_, self.grid_ = basis, grid
         self._set_release(released, plan, values, functions, curves.is_vector)
+        vars(self).pop("n_features_in_", None)
         if curves.is_regular:
             self.n_features_in_ = len(grid)
         self.guarantee_ = guarantee
@@ -299,10 +303,9 @@ default=None
     def noise_band(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return a simultaneous band of the privacy noise.
 
-        With probability `level` the noiseless release lies between the two curves on
-        the whole grid. The band covers the *noise only*, neither the sampling of these
-        people from a population nor the bias of projecting and shrinking; it is centred
-        at the release before denoising.
+        With probability `level` the noiseless release lies within it on the whole grid.
+        It covers the *noise only*, neither the sampling of these people from a
+        population nor any bias, and is centred at the release before denoising.
 
         Parameters
         ----------
@@ -312,20 +315,17 @@ default=None
         Returns
         -------
         lower, upper : ndarray, shape of `mean_`
-            The ends of the band; it uses no budget.
+            The ends of the band.
         """
         check_is_fitted(self)
         level = check_positive(level, "level")
         if level >= 1:
             raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
-        draws = self._noise_curves(_BAND_DRAWS, SeededBits(0))
-        with np.errstate(invalid="ignore"):
-            ratio = np.abs(draws) / self.noise_std_
-        peaks = np.sort(np.nanmax(ratio.reshape(_BAND_DRAWS, -1), axis=1))
-        factor = peaks[min(_BAND_DRAWS - 1, math.ceil((_BAND_DRAWS + 1) * level) - 1)]
-        coef = self.release_ * self._weights.reshape(self.release_.shape)
+        reach = band_factor(self._noise_curves, self.noise_std_, level)
+        reach *= self.noise_std_
+        coef = (self.release_.T * self.weights_).T
         middle = self.basis_.evaluate(self.grid_) @ coef + self._center
-        return middle - factor * self.noise_std_, middle + factor * self.noise_std_
+        return middle - reach, middle + reach
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw noise curves like the one that was added, from fresh random bits.
@@ -339,30 +339,35 @@ default=None
 
         Returns
         -------
-        ndarray, shape (n_samples, n_points) or (n_samples, n_points, n_outputs)
-            Noise alone, on `grid_`: what a user may expect around the true curve.
+        ndarray, shape (n_samples,) + shape of `mean_`
+            Noise alone, on `grid_`.
         """
         check_is_fitted(self)
         n_samples = check_count(n_samples, "n_samples")
         return self._noise_curves(n_samples, random_bits(random_state))
 
-    def expected_error(self, n_samples: int, n_outputs: int = 1) -> float:
+    def expected_error(
+        self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
+    ) -> float:
         """Predict the noise of a release before there is any data.
 
         Parameters
         ----------
         n_samples : int
-            The number of people.
+            The number of *people*.
         n_outputs : int, default=1
             The number of values of a curve at each point.
+        n_points : int, default=None
+            The number of points of wide data, which limits how many functions are
+            used; None is that of `grid`, or no limit.
 
         Returns
         -------
         float
-            The expected squared L2 distance that the noise moves the curve before it
-            is denoised, in squared units of the values times units of the domain.
+            The expected squared L2 norm of the noise before denoising, in squared
+            units of the values times units of the domain.
         """
-        return planned_square(self, n_samples, n_outputs)
+        return planned_square(self, n_samples, n_outputs, n_points)
 
     def _set_release(
         self,
@@ -374,18 +379,17 @@ default=None
     ) -> None:
         """Turn the released sum of unit-ball contributions into a mean curve."""
         unit = values.norm_bound / plan.n_people
-        coef = plan.output_weights * released
-        if self.denoise:
-            coef = denoised_sum(released, plan)
+        weights = np.repeat(plan.weights, plan.n_outputs)
+        coef = denoised_sum(released, plan) if self.denoise else weights * released
         shape = (-1, plan.n_outputs) if is_vector else (-1,)
         self.release_ = (unit * released).reshape(shape)
         self.coef_ = (unit * coef).reshape(shape)
         self.law_, self.eta_, self.psi_ = plan.law, plan.eta, plan.psi
         self.n_people_, self.norm_bound_ = plan.n_people, values.norm_bound
-        self._weights = plan.output_weights
+        self.weights_ = plan.weights
         middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle.copy() if is_vector else middle[:, 0].copy()
-        std = (self._weights * plan.law.std).reshape(-1, plan.n_outputs)
+        std = (weights * plan.law.std).reshape(-1, plan.n_outputs)
         square = np.square(functions) @ np.square(std / std.max())
         deviation = unit * std.max() * np.sqrt(square)
         self.noise_std_ = deviation.reshape(self._center.shape)
@@ -394,7 +398,8 @@ default=None
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Noise of the curve before denoising, on the grid."""
         unit = self.norm_bound_ / self.n_people_
-        draws = self.law_.sample(n_curves, bits) * (unit * self._weights)
+        draws = unit * self.law_.sample(n_curves, bits)
         draws = draws.reshape(n_curves, *self.coef_.shape)
-        curves = np.tensordot(draws, self.basis_.evaluate(self.grid_), ([1], [1]))
+        functions = self.basis_.evaluate(self.grid_) * self.weights_
+        curves = np.tensordot(draws, functions, ([1], [1]))
         return np.moveaxis(curves, -1, 1)

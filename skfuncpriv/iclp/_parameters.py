@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Real
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from .._grids import public_grid
 from .._validation import (
     check_count,
     check_delta,
@@ -47,8 +47,21 @@ def check_parameters(estimator: Any) -> None:
             raise ValueError(
                 f"psi must be 'pss', 'rate' or a number >= 0, got {estimator.psi!r}"
             )
+    if not isinstance(estimator.denoise, bool | np.bool_):
+        raise TypeError(f"denoise must be True or False, got {estimator.denoise!r}")
+    is_replaced = estimator.denoise and estimator.penalty == "qr"
+    if is_replaced and estimator.psi not in ("pss", 0):
+        raise ValueError(
+            f"psi={estimator.psi!r} is not used with denoise=True: denoising replaces "
+            "the quadratic penalty; pass denoise=False"
+        )
     if estimator.n_basis != "pss":
         check_count(estimator.n_basis, "n_basis")
+    if estimator.basis is not None:
+        if not isinstance(estimator.basis, Basis):
+            raise TypeError(f"basis must be a Basis object, got {estimator.basis!r}")
+        if estimator.kernel is not None or estimator.n_basis != "pss":
+            raise ValueError("basis says it all: give no kernel and no n_basis with it")
     if estimator.norm_bound is not None:
         check_positive(estimator.norm_bound, "norm_bound")
     if not isinstance(estimator.ledger, str | PathLike | None):
@@ -126,14 +139,14 @@ def public_plan(
 ) -> tuple[ReleasePlan, Basis]:
     """Choose everything that public facts decide, and the basis to go with it."""
     if estimator.basis is not None:
-        basis = estimator.basis.orthonormalize()
-        n_functions = basis.n_basis
+        basis, n_functions = estimator.basis, estimator.basis.n_basis
     else:
         n_functions = None if estimator.n_basis == "pss" else int(estimator.n_basis)
         most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
         basis = CosineBasis(most, domain)
         if estimator.kernel is not None:
             basis = KernelBasis(estimator.kernel, most, domain)
+    basis = basis.orthonormalize()
     plan = ReleasePlan(
         n_people=n_people,
         n_outputs=n_outputs,
@@ -142,21 +155,21 @@ def public_plan(
         delta=float(estimator.delta),
         noise=estimator.noise,
         penalty=estimator.penalty,
-        shrink=not estimator.denoise,
     )
+    is_replaced = estimator.denoise and estimator.penalty == "qr"
     plan = select_plan(
         plan,
         check_mechanism(estimator.mechanism, estimator.delta),
         n_functions=n_functions,
         eta=estimator.eta,
-        psi=estimator.psi,
+        psi=0.0 if is_replaced else estimator.psi,
     )
-    if len(plan.spectrum) < basis.n_basis:
-        basis = replace(basis, n_basis=len(plan.spectrum))
-    return plan, basis
+    return plan, basis.first(len(plan.spectrum))
 
 
-def planned_square(estimator: Any, n_people: int, n_outputs: int) -> float:
+def planned_square(
+    estimator: Any, n_people: int, n_outputs: int, n_points: int | None
+) -> float:
     """The expected squared error of the noise of a release, before there is data."""
     check_parameters(estimator)
     n_people = check_count(n_people, "n_samples")
@@ -166,7 +179,10 @@ def planned_square(estimator: Any, n_people: int, n_outputs: int) -> float:
     if estimator.grid is not None and not isinstance(estimator.grid, str):
         grid = output_grid(estimator.grid, None, domain)
     values = public_values(estimator, n_outputs, domain, grid)
-    n_points = None if grid is None else len(grid)
+    if n_points is not None:
+        check_count(n_points, "n_points")
+    elif grid is not None:
+        n_points = len(grid)
     plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
     return plan.expected_square * values.norm_bound**2
 
@@ -190,8 +206,8 @@ def output_grid(
         return observed.copy()
     if stated is None:
         return np.linspace(*domain, _DEFAULT_POINTS)
-    grid = np.asarray(stated, dtype=np.float64)
-    inside = grid.ndim == 1 and len(grid) > 0 and (np.diff(grid) > 0).all()
-    if not (inside and grid[0] >= domain[0] and grid[-1] <= domain[1]):
-        raise ValueError("grid must strictly increase within the domain")
-    return grid
+    if isinstance(stated, str):
+        raise ValueError(
+            f"grid={stated!r} needs a frame with one curve in each row: give the points"
+        )
+    return public_grid(stated, domain, len(stated), None)

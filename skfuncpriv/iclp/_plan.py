@@ -50,10 +50,6 @@ class ReleasePlan:
         The published penalty.
     eta, psi : float
         Its exponent and strength; psi = 0 is a plain projection on m functions.
-    shrink : bool
-        Whether the release is multiplied by the weights of the QR penalty. A release
-        that is denoised leaves the shrinking to the denoiser, which knows more; the
-        weights then only tell the noise law which coefficients matter.
     """
 
     n_people: int
@@ -66,7 +62,6 @@ class ReleasePlan:
     penalty: str = "qr"
     eta: float = 1.5
     psi: float = 0.0
-    shrink: bool = True
 
     @property
     def size(self) -> int:
@@ -75,16 +70,15 @@ class ReleasePlan:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The factors a_j that multiply the released coefficients."""
-        weights = np.ones(len(self.spectrum))
+        """The factors a_j of the functions, shape (m,): the quadratic penalty."""
         if self.penalty == "qr":
-            weights = quadratic_weights(self.spectrum, self.eta, self.psi)
-        return np.repeat(weights, self.n_outputs)
+            return quadratic_weights(self.spectrum, self.eta, self.psi)
+        return np.ones(len(self.spectrum))
 
     @property
-    def output_weights(self) -> np.ndarray:
-        """What the released coefficients are multiplied by."""
-        return self.weights if self.shrink else np.ones(self.size)
+    def _repeated_weights(self) -> np.ndarray:
+        """The same for the released coefficients, over all outputs."""
+        return np.repeat(self.weights, self.n_outputs)
 
     @cached_property
     def thresholds(self) -> np.ndarray:
@@ -115,19 +109,19 @@ class ReleasePlan:
             return IndependentLaplace.scale_for(self.epsilon, radius, self._profile)
         if self.mechanism == "spherical":
             return SphericalLaplace.scale_for(self.epsilon, radius, self.size)
-        sizes, profile = best_partition(self.weights)
+        sizes, profile = best_partition(self._repeated_weights)
         return BlockSpherical.scale_for(self.epsilon, radius, sizes, profile)
 
     @property
     def expected_square(self) -> float:
         """The expected squared error that the noise adds to the release."""
-        std = self.law.std * self.output_weights / self.n_people
+        std = self.law.std * self._repeated_weights / self.n_people
         return float(np.sum(std**2))
 
     @property
     def predicted_square(self) -> float:
         """The expected squared error after the weights, without building the law."""
-        energy = np.square(self.weights)
+        energy = np.square(self._repeated_weights)
         if self.mechanism == "gaussian":
             ratio = 2 * _gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people
             return float(ratio * ratio * energy.sum())
@@ -138,7 +132,7 @@ class ReleasePlan:
         if self.mechanism == "laplace":
             scales = np.square(self._profile)
             return 2 * loss * (1 / scales).sum() * (energy * scales).sum()
-        _, profile = best_partition(self.weights)
+        _, profile = best_partition(self._repeated_weights)
         return loss * np.sum(profile**-2.0) ** 2
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
@@ -165,8 +159,8 @@ class ReleasePlan:
         """
         if self.noise == "kernel":
             roots = np.sqrt(np.repeat(self.spectrum, self.n_outputs))
-            return roots / self.weights
-        return 1 / np.sqrt(self.weights)
+            return roots / self._repeated_weights
+        return 1 / np.sqrt(self._repeated_weights)
 
 
 def check_mechanism(mechanism: str, delta: float) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def bias_bound(plan: ReleasePlan) -> float:
     """
     rank = np.arange(len(plan.spectrum) + 1)
     tail = _tail_energy(rank)
-    kept = 1 - plan.weights[:: plan.n_outputs]
+    kept = 1 - plan.weights
     shrunk = np.max(kept**2 * tail[:-1], initial=0.0)
     clipped = np.sum(
         np.minimum(plan.thresholds**2, np.repeat(tail[:-1], plan.n_outputs))
@@ -129,9 +129,7 @@ def _penalties(
     plan: ReleasePlan, eta: float | str, psi: float | str
 ) -> Iterator[ReleasePlan]:
     """The exponents and strengths of the penalty to try."""
-    searched = psi == "pss" and (plan.shrink or plan.penalty == "ar")
-    if psi == "pss" and not searched:
-        psi = 0.0
+    searched = psi == "pss"
     etas = _ETA_GRID if searched else (_ETA,)
     if eta != "pss":
         etas = (float(eta),)
@@ -156,7 +154,7 @@ def _sizes(plan: ReleasePlan, n_functions: int | None) -> Iterable[int]:
     if n_functions is not None:
         return [min(n_functions, available)]
     if plan.penalty == "qr" and plan.psi > 0:
-        visible = int(np.sum(plan.weights[:: plan.n_outputs] > 1e-3))
+        visible = int(np.sum(plan.weights > 1e-3))
         return [max(1, visible)]
     fewest = min(_FEWEST, available)
     sizes = np.geomspace(fewest, available, 48).round().astype(int)

@@ -2,7 +2,7 @@
 
 from ._bits import OperatingSystemBits, RandomBits, SeededBits, random_bits
 from ._block_spherical import BlockSpherical
-from ._exact import exact_epsilon, smaller_reading
+from ._exact import exact_epsilon, larger_reading, smaller_reading
 from ._gaussian import IndependentGaussian
 from ._laplace import IndependentLaplace
 from ._lattice import FixedPoint, Lattice, release_lattice
@@ -23,6 +23,7 @@ __all__ = [
     "ShapedNoise",
     "SphericalLaplace",
     "exact_epsilon",
+    "larger_reading",
     "random_bits",
     "release_lattice",
     "smaller_reading",

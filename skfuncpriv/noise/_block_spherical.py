@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._validation import check_count, check_positive
 from ._bits import Words
 from ._draws import Measured, Refinable
-from ._exact import exact_epsilon, smallest_safe, squared_loss
+from ._exact import exact_epsilon, larger_reading, smallest_safe, squared_loss
 from ._lattice import FloatArray
 from ._law import NoiseLaw
 from ._scales import as_scales, round_up
@@ -89,7 +89,7 @@ class BlockSpherical(NoiseLaw):
         """
         weights = np.array(as_scales(profile, "profile"))
         budget = exact_epsilon(epsilon)
-        radius = Fraction(check_positive(sensitivity, "sensitivity"))
+        radius = larger_reading(check_positive(sensitivity, "sensitivity"))
         factor = smallest_safe(
             float(sensitivity * np.sqrt(np.sum(weights**-2.0)) / epsilon),
             lambda f: squared_loss(radius, f * weights) <= budget**2,

@@ -63,6 +63,28 @@ def smaller_reading(value: float) -> Fraction:
     return min(Fraction(value), Fraction(repr(value)))
 
 
+def larger_reading(value: float) -> Fraction:
+    """Return the larger of the binary value and the printed decimal.
+
+    Parameters
+    ----------
+    value : float
+        A public sensitivity.
+
+    Returns
+    -------
+    Fraction
+        The exact sensitivity to cover.
+
+    Examples
+    --------
+    >>> from skfuncpriv.noise import larger_reading
+    >>> larger_reading(0.3)
+    Fraction(3, 10)
+    """
+    return max(Fraction(value), Fraction(repr(value)))
+
+
 def squared_loss(
     radius: Fraction, scales: Iterable[float], bits: int = 256
 ) -> Fraction:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._validation import check_positive
 from ._bits import Words
 from ._draws import ROUNDOFF, Measured, Refinable, directions, exponentials
-from ._exact import smaller_reading, smallest_safe
+from ._exact import larger_reading, smaller_reading, smallest_safe
 from ._lattice import FloatArray
 from ._law import NoiseLaw
 from ._scales import as_scales, round_up
@@ -74,7 +74,7 @@ class IndependentGaussian(NoiseLaw):
             Its loss is proved in exact arithmetic to be at most rho.
         """
         budget = smaller_reading(check_positive(rho, "rho"))
-        radius = Fraction(check_positive(sensitivity, "sensitivity"))
+        radius = larger_reading(check_positive(sensitivity, "sensitivity"))
         deviation = smallest_safe(
             float(sensitivity) / math.sqrt(2 * rho),
             lambda s: (radius / Fraction(s)) ** 2 <= 2 * budget,

@@ -19,7 +19,7 @@ from ._draws import (
     exponential_sums,
     exponentials,
 )
-from ._exact import exact_epsilon, smallest_safe
+from ._exact import exact_epsilon, larger_reading, smallest_safe
 from ._gaussian import pairs
 from ._lattice import FloatArray
 from ._law import NoiseLaw
@@ -88,7 +88,7 @@ class SphericalLaplace(NoiseLaw):
             Its loss is proved in exact arithmetic to be at most epsilon.
         """
         budget = exact_epsilon(epsilon)
-        radius = Fraction(check_positive(sensitivity, "sensitivity"))
+        radius = larger_reading(check_positive(sensitivity, "sensitivity"))
         scale = smallest_safe(
             float(sensitivity) / float(epsilon),
             lambda s: radius <= budget * Fraction(s),

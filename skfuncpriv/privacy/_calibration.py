@@ -13,11 +13,10 @@ from typing import Any
 
 from .._validation import check_positive
 from ..exceptions import PrivacyError
-from ..noise import exact_epsilon, smaller_reading
+from ..noise import exact_epsilon, larger_reading, smaller_reading
 from ._conversion import check_open_delta
 from ._exact import (
     claim_at_least,
-    larger_reading,
     precise,
     smallest_passing,
     to_precise,

@@ -19,10 +19,9 @@ from scipy.optimize import brentq
 
 from .._validation import check_positive
 from ..exceptions import PrivacyError
-from ..noise import smaller_reading
+from ..noise import larger_reading, smaller_reading
 from ._exact import (
     claim_at_least,
-    larger_reading,
     precise,
     smallest_passing,
     to_precise,

@@ -33,11 +33,6 @@ def decimal_reading(value: float) -> Decimal:
     return Decimal(repr(value))
 
 
-def larger_reading(value: float) -> Fraction:
-    """The larger of the binary value and the printed decimal: for sensitivities."""
-    return max(Fraction(value), Fraction(repr(value)))
-
-
 def claim_at_least(value: Decimal | Fraction) -> float:
     """The smallest float64 whose printed decimal is at least ``value`` >= 0."""
     exact = Fraction(value)

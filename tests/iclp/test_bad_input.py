@@ -150,6 +150,8 @@ def test_what_is_missing_is_named():
 def test_extreme_but_valid_parameters_release_numbers(parameters, facts):
     facts["ledger"] = None  # no ledger is that large
     for denoise in (True, False):
+        if denoise and parameters.get("psi", 0) != 0:
+            continue  # the denoiser takes the place of the penalty
         model = ICLPMean(**{**facts, **parameters}, denoise=denoise).fit(table())
         for name in ("mean_", "coef_", "release_", "noise_std_"):
             assert np.isfinite(getattr(model, name)).all()
@@ -353,6 +355,7 @@ def test_irregular_curves_at_absurd_times(facts):
     times[1] = [5.0, 6.0, 7.0, 8.0, 1e300]
     values = rng.choice([1e308, -1e308, 0.3, 5e-324], (N_PEOPLE, 5))
     flat = Curves(values.ravel(), times.ravel(), np.arange(N_PEOPLE + 1) * 5)
+    facts["domain"] = (0.0, 1.0)
     for parameters in ({}, {"norm_bound": 0.1}):
         model = ICLPMean(**facts, **parameters).fit(flat)
         assert np.isfinite(model.mean_).all()

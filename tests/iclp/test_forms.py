@@ -1,9 +1,12 @@
 """What a user may hand over by mistake is refused by name, before any charge."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.utils import get_tags
 
 from skfuncpriv import BudgetLedger, Curves, ICLPMean
+from skfuncpriv.basis import BSplineBasis, CosineBasis
 
 FRAME = pd.DataFrame([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]])
 PEOPLE = pd.Series(["ann", "bob", "ann"])
@@ -60,3 +63,63 @@ def test_a_ledger_is_named_by_its_file(tmp_path):
 def test_a_level_in_per_cent_is_refused():
     with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 95.0"):
         model().fit(FRAME).noise_band(95)
+
+
+def test_expected_error_is_that_of_the_fit():
+    planned = model().expected_error(3, n_points=3)
+    fitted = model().fit(FRAME)
+    unit = fitted.norm_bound_ / 3
+    assert planned == pytest.approx(unit**2 * fitted.law_.expected_square, rel=1e-12)
+    gridded = model(grid=[0.0, 0.5, 1.0])
+    assert gridded.expected_error(3) == pytest.approx(planned, rel=1e-12)
+
+
+def test_a_spline_basis_can_be_cut_by_the_absolute_penalty():
+    basis = BSplineBasis(20)
+    fitted = ICLPMean(
+        bounds=(0, 1), epsilon=1e4, basis=basis, penalty="ar", psi=0.1
+    ).fit(FRAME)
+    kept = fitted.basis_.n_basis
+    assert kept == fitted.law_.size < 20
+    gram = fitted.basis_.gram()
+    np.testing.assert_allclose(gram, np.eye(kept), atol=1e-10)
+
+
+def test_many_outputs_are_denoised_to_numbers():
+    rng = np.random.default_rng(0)
+    curves = rng.uniform(-1, 1, (50, 6, 150))
+    fitted = ICLPMean(bounds=(-1, 1), epsilon=1e3).fit(curves)
+    assert np.isfinite(fitted.mean_).all()
+
+
+def test_a_second_fit_forgets_the_form_of_the_first():
+    named = FRAME.rename(columns={0: "a", 1: "b", 2: "c"})
+    fitted = model(domain=(0, 1)).fit(named)
+    assert fitted.n_features_in_ == 3
+    assert list(fitted.feature_names_in_) == ["a", "b", "c"]
+    fitted.fit(Curves([0.1, 0.5], [0.0, 1.0], [0, 1, 2]))
+    assert not hasattr(fitted, "n_features_in_")
+    assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_tags_and_routing_say_what_is_taken():
+    tags = get_tags(model(missing="interpolate"))
+    assert tags.input_tags.three_d_array
+    assert tags.input_tags.allow_nan
+    assert not get_tags(model()).input_tags.allow_nan
+    assert "t" not in str(model().get_metadata_routing().predict.requests)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"basis": CosineBasis(9), "n_basis": 3}, "basis says it all"),
+        ({"basis": CosineBasis(9), "kernel": "gaussian"}, "basis says it all"),
+        ({"basis": CosineBasis}, "basis must be a Basis object"),
+        ({"basis": 3}, "basis must be a Basis object"),
+        ({"denoise": "no"}, "denoise must be True or False"),
+    ],
+)
+def test_parameters_are_used_or_refused(parameters, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        model(**parameters).fit(FRAME)

@@ -34,12 +34,12 @@ def test_prediction_is_the_energy_of_the_law(mechanism, noise, psi, n_outputs):
     candidate = plan(mechanism, noise=noise, psi=psi, n_outputs=n_outputs)
     law = candidate.law
     assert law.size == candidate.size == 12 * n_outputs
-    energy = float(np.sum((law.std * candidate.weights) ** 2)) / 50**2
+    energy = (
+        float(np.sum((law.std * np.repeat(candidate.weights, n_outputs)) ** 2)) / 50**2
+    )
     # The law is calibrated to a sensitivity of 2 (1 + 2^-30) instead of 2.
     assert candidate.predicted_square == pytest.approx(energy, rel=1e-8)
     assert candidate.expected_square == pytest.approx(energy, rel=1e-12)
-    raw = plan(mechanism, noise=noise, psi=psi, n_outputs=n_outputs, shrink=False)
-    assert raw.expected_square == pytest.approx(law.expected_square / 50**2, rel=1e-12)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -90,7 +90,7 @@ def test_cut_keeps_everything_else():
     whole = plan("block-spherical", psi=0.1, n_outputs=2, eta=2.0)
     part = whole.cut(5)
     assert part.size == 10
-    np.testing.assert_array_equal(part.weights, whole.weights[:10])
+    np.testing.assert_array_equal(part.weights, whole.weights[:5])
     assert (part.epsilon, part.psi, part.eta) == (0.7, 0.1, 2.0)
 
 

@@ -176,3 +176,20 @@ def test_bad_sensitivities_are_refused(bad):
     ):
         with pytest.raises(ValueError, match="sensitivity must be a finite number > 0"):
             refuse()
+
+
+@pytest.mark.parametrize("sensitivity", [0.1, 0.3, 0.7, 1.1, 1e-3, 2.0 / 3.0])
+def test_one_coordinate_meets_the_scalar_calibrations(sensitivity):
+    from skfuncpriv.privacy import laplace_scale, zcdp_sigma
+
+    scale = laplace_scale(0.9, sensitivity)
+    for law in (
+        IndependentLaplace.scale_for(0.9, sensitivity, [1.0]),
+        BlockSpherical.scale_for(0.9, sensitivity, [1], [1.0]),
+    ):
+        assert scale <= law.scales[0] <= scale * (1 + 2.0**-50)
+    spherical = SphericalLaplace.scale_for(0.9, sensitivity, 1)
+    assert scale <= spherical.scale <= scale * (1 + 2.0**-50)
+    sigma = zcdp_sigma(0.9, sensitivity)
+    gaussian = IndependentGaussian.scale_for(0.9, sensitivity, 1)
+    assert sigma <= gaussian.deviations[0] <= sigma * (1 + 2.0**-50)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from skfuncpriv.exceptions import PrivacyError
-from skfuncpriv.noise import smaller_reading
+from skfuncpriv.noise import larger_reading, smaller_reading
 from skfuncpriv.privacy import exact_epsilon
 from skfuncpriv.privacy._exact import (
     EXACT,
     claim_at_least,
     claim_at_most,
-    larger_reading,
+
     smallest_passing,
 )
 
