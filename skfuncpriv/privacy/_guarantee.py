@@ -299,7 +299,9 @@ class NoLoss(PrivacyGuarantee):
 
     @staticmethod
     def _check_amount(value: Any, name: str) -> float:
-        return check_real(value, name)
+        if check_real(value, name) != 0:
+            raise ValueError(f"{name} must be 0 where nothing is lost, got {value!r}")
+        return 0.0
 
 
 def composed_definition(first: PrivacyGuarantee, second: PrivacyGuarantee) -> str:

@@ -67,7 +67,8 @@ class BudgetLedger:
 
     ``charge`` is one SQLite transaction that takes the write lock before it reads, and
     is on the disk before it returns. A file that cannot be read or written raises
-    :class:`PrivacyError`, so that nothing is drawn. Reading opens the file read-only.
+    :class:`PrivacyError`, so that nothing is drawn. Reading opens the file read-only,
+    except to undo what a process killed while it charged has left unfinished.
     Use one path for one file: SQLite does not protect a file with two hard links, nor
     one on a network drive without locks. A copy or a restored backup forgets charges;
     checksums notice damage, not an owner who edits the file.
@@ -148,12 +149,12 @@ class BudgetLedger:
         """What was charged so far, rounded up; epsilon or rho is 0.0 at first."""
         with ledger_file.reading(self.path) as database:
             state = ledger_file.read_state(database)
-        return guarantee_of(
-            state.spent,
-            state.budget.definition,
-            like=state.budget,
-            seeded=state.seeded,
-        )
+            return guarantee_of(
+                state.spent,
+                state.budget.definition,
+                like=state.budget,
+                seeded=state.seeded,
+            )
 
     @property
     def remaining(self) -> PrivacyGuarantee:
@@ -173,15 +174,16 @@ class BudgetLedger:
         label : str, default=""
             Public text on one line for the history.
         times : int, default=1
-            How many such releases are charged at once.
+            How many such releases are charged at once, at most 2**63 - 1.
 
         Raises
         ------
         BudgetExceededError
             If the charge does not fit what is left.
         PrivacyError
-            If definition, unit, neighbours or metric do not match the ledger, or the
-            file cannot be used.
+            If definition, unit, neighbours or metric do not match the ledger, the
+            charge costs nothing (what is left of an empty ledger, say) or could not be
+            read back, or the file cannot be used.
 
         Examples
         --------
@@ -198,11 +200,18 @@ class BudgetLedger:
         if not (isinstance(label, str) and label.isprintable()):
             raise ValueError(f"label must be text on one line, got {label!r}")
         times = check_count(times, "times")
+        ledger_file.check_times(times)
+        guarantee = _read_back(guarantee)
         with ledger_file.writing(self.path) as database:
             state = ledger_file.read_state(database)
             definition = state.budget.definition
             _check_match(state.budget, guarantee)
             spent = state.spent + amount_in(definition, guarantee).times(times)
+            if spent == state.spent or not state.spent.fits(spent):
+                raise PrivacyError(
+                    f"a charge must cost something, which {times} x [{guarantee}] does "
+                    "not; nothing was charged"
+                )
             if not spent.fits(amount_in(definition, state.budget)):
                 raise BudgetExceededError(
                     f"charging {times} x [{guarantee}] exceeds what is left, "
@@ -235,6 +244,22 @@ class BudgetLedger:
         """
         with ledger_file.reading(self.path) as database:
             return ledger_file.read_records(database)
+
+
+def _read_back(guarantee: PrivacyGuarantee) -> PrivacyGuarantee:
+    """The charge as the file will give it back, or a refusal of what it could not."""
+    try:
+        found = ledger_file.parse_guarantee(ledger_file.guarantee_text(guarantee))
+    except (TypeError, ValueError) as error:
+        raise PrivacyError(
+            f"this guarantee cannot be charged, and nothing was: {error}"
+        ) from error
+    if found != guarantee:
+        raise PrivacyError(
+            f"this {type(guarantee).__name__} cannot be charged, and nothing was: it "
+            "would be read back as another guarantee"
+        )
+    return found
 
 
 def _infer_definition(rho: Any, delta: Any, metric: Any) -> str:

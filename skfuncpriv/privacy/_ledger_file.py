@@ -14,10 +14,10 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal, DecimalException
+from decimal import Decimal
 from pathlib import Path
 
 from ..exceptions import PrivacyError
@@ -27,6 +27,7 @@ from ._guarantee import PrivacyGuarantee
 _APPLICATION = 0x736B6670  # "skfp"
 _VERSION = 1
 _BUSY_SECONDS = 120.0
+_LARGEST_INTEGER = 2**63 - 1
 
 # SQLite must not be in use while a process forks (its locks would be copied), and
 # threads that wait here take turns instead of polling the file.
@@ -83,9 +84,19 @@ class LedgerState:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that cannot write, inside one snapshot."""
-    with _connection(path, "ro") as database:
-        database.execute("BEGIN")
+    """A connection that cannot write, inside one snapshot.
+
+    A process killed while it charged leaves a journal that must be rolled back before
+    anyone can read, which takes a connection that can write. No other file is changed.
+    """
+    with ExitStack() as stack:
+        try:
+            database = stack.enter_context(_snapshot(path))
+        except PrivacyError as error:
+            if not _is_interrupted(error.__cause__):
+                raise
+            _roll_back(path)
+            database = stack.enter_context(_snapshot(path))
         yield database
 
 
@@ -121,7 +132,7 @@ def create_tables(database: sqlite3.Connection, budget: PrivacyGuarantee) -> Non
         "CREATE TABLE charges (id INTEGER PRIMARY KEY, time TEXT, label TEXT, "
         "times INTEGER, guarantee TEXT, spent TEXT, digest TEXT)"
     )
-    text = json.dumps(budget.to_dict())
+    text = guarantee_text(budget)
     database.execute("INSERT INTO budget VALUES (?, ?)", (text, _digest("", text)))
 
 
@@ -135,7 +146,7 @@ def check_pages(database: sqlite3.Connection) -> None:
 def read_state(database: sqlite3.Connection) -> LedgerState:
     """The budget and the total after the last charge, verified."""
     budget_text, digest = _read_budget(database)
-    budget = PrivacyGuarantee.from_dict(json.loads(budget_text))
+    budget = parse_guarantee(budget_text)
     last_two = database.execute(
         "SELECT time, label, times, guarantee, spent, digest FROM charges "
         "ORDER BY id DESC LIMIT 2"
@@ -159,7 +170,7 @@ def append_charge(
         record.time.isoformat(),
         record.label,
         record.times,
-        json.dumps(record.guarantee.to_dict()),
+        guarantee_text(record.guarantee),
         json.dumps(
             {
                 "epsilon": str(spent.epsilon),
@@ -189,7 +200,7 @@ def read_records(database: sqlite3.Connection) -> list[LedgerRecord]:
             LedgerRecord(
                 datetime.fromisoformat(time),
                 label,
-                PrivacyGuarantee.from_dict(json.loads(guarantee)),
+                parse_guarantee(guarantee),
                 times,
             )
         )
@@ -197,9 +208,50 @@ def read_records(database: sqlite3.Connection) -> list[LedgerRecord]:
     return records
 
 
+def check_times(times: int) -> None:
+    """Refuse a number of charges that the file cannot hold."""
+    if times > _LARGEST_INTEGER:
+        raise ValueError("times must be at most 2**63 - 1: the file holds no more")
+
+
+def guarantee_text(guarantee: PrivacyGuarantee) -> str:
+    """A guarantee as the file holds it."""
+    return json.dumps(guarantee.to_dict())
+
+
+def parse_guarantee(text: str) -> PrivacyGuarantee:
+    """The guarantee that the file holds, with every check of its constructor."""
+    return PrivacyGuarantee.from_dict(json.loads(text))
+
+
 def now() -> datetime:
     """The clock of the machine, in UTC."""
     return datetime.now(UTC)
+
+
+@contextmanager
+def _snapshot(path: Path) -> Iterator[sqlite3.Connection]:
+    with _connection(path, "ro") as database:
+        database.execute("BEGIN")
+        # The snapshot, and any trouble with a journal, begins with the first read.
+        database.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        yield database
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether reading failed because a killed writer left its journal."""
+    return (
+        isinstance(error, sqlite3.Error)
+        and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK
+    )
+
+
+def _roll_back(path: Path) -> None:
+    """Undo the unfinished transaction of a killed writer: SQLite does it on locking."""
+    with _connection(path, "rw") as database:
+        database.execute("PRAGMA synchronous = EXTRA")
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("ROLLBACK")
 
 
 @contextmanager
@@ -224,7 +276,7 @@ def _connection(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
             yield database
     except PrivacyError:
         raise
-    except (sqlite3.Error, DecimalException, ValueError, TypeError, KeyError) as error:
+    except (sqlite3.Error, ArithmeticError, ValueError, TypeError, KeyError) as error:
         raise PrivacyError(
             f"the ledger at {str(path)!r} cannot be used, so nothing may be released: "
             f"{error}"

@@ -1,5 +1,6 @@
 """The ledger: exact, atomic, shared by threads and processes, closed when in doubt."""
 
+import dataclasses
 import multiprocessing
 import os
 import pickle
@@ -178,6 +179,101 @@ def test_only_guarantees_and_plain_labels_are_charged(path):
         with pytest.raises(ValueError, match="label must be text"):
             ledger.charge(pure(0.1), label)
     assert ledger.spent.epsilon == 0.0
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [{"epsilon": 1.0}, {"rho": 0.5}, {"epsilon": 1.0, "metric": "L2"}],
+    ids=["pure-dp", "zcdp", "geo"],
+)
+def test_what_is_left_of_an_empty_ledger_cannot_be_charged(path, budget):
+    ledger = BudgetLedger(path, **budget)
+    with pytest.raises(PrivacyError, match="must be a finite number > 0"):
+        ledger.charge(ledger.spent)
+    ledger.charge(ledger.budget, "all")
+    before = ledger.path.read_bytes()
+    for times in (1, 5):
+        with pytest.raises(PrivacyError, match="must be a finite number > 0"):
+            ledger.charge(ledger.remaining, times=times)
+    assert ledger.path.read_bytes() == before
+    assert [record.label for record in ledger.history()] == ["all"]
+
+
+def test_an_amount_of_nothing_with_a_delta_cannot_be_charged(path):
+    ledger = BudgetLedger(path, epsilon=1.0, delta=1e-6)
+    ledger.charge(approx(1.0, 1e-7))
+    assert (ledger.remaining.epsilon, ledger.remaining.delta) == (0.0, 9e-7)
+    with pytest.raises(PrivacyError, match="cannot be charged"):
+        ledger.charge(ledger.remaining)
+    assert ledger.history()[0].guarantee == approx(1.0, 1e-7)
+
+
+@pytest.mark.parametrize("amount", [-1.0, 1.0, 5e-324, -5e-324, float("nan")])
+def test_an_amount_of_nothing_is_zero(path, amount):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    with pytest.raises(ValueError, match="epsilon must be"):
+        dataclasses.replace(ledger.spent, epsilon=amount)
+    assert str(dataclasses.replace(ledger.spent, epsilon=-0.0).epsilon) == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epsilon", -1.0),
+        ("epsilon", 0.0),
+        ("epsilon", float("nan")),
+        ("epsilon", "0.1"),
+        ("epsilon", Fraction(1, 10)),
+        ("delta", -1e-6),
+        ("rho", 0.1),
+        ("neighbours", ""),
+        ("seeded", 1),
+    ],
+)
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_charge_that_could_not_be_read_back_is_refused(path, field, value, empty):
+    """A guarantee out of a pickle never went through its constructor."""
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.5))
+    guarantee = pure(0.1)
+    if empty:
+        guarantee = dataclasses.replace(BudgetLedger(path + "2", epsilon=1.0).spent)
+    object.__setattr__(guarantee, field, value)
+    with pytest.raises(PrivacyError, match="cannot be charged"):
+        ledger.charge(guarantee)
+    assert ledger.spent == pure(0.5)
+    assert len(ledger.history()) == 1
+
+
+def test_another_kind_of_guarantee_is_refused(path):
+    class Cheaper(PrivacyGuarantee):
+        pass
+
+    ledger = BudgetLedger(path, epsilon=1.0)
+    with pytest.raises(PrivacyError, match="this Cheaper cannot be charged"):
+        ledger.charge(Cheaper(definition="pure-dp", epsilon=0.1))
+    assert ledger.history() == []
+
+
+@pytest.mark.parametrize("cost", ["0", "-0.1"])
+def test_a_charge_must_cost_something(path, monkeypatch, cost):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    ledger.charge(pure(0.5))
+    amount = ledger_file.Amount(epsilon=ledger_file.Decimal(cost))
+    monkeypatch.setattr("skfuncpriv.privacy._ledger.amount_in", lambda *_: amount)
+    with pytest.raises(PrivacyError, match="must cost something"):
+        ledger.charge(pure(0.1))
+    assert len(ledger.history()) == 1
+
+
+def test_times_is_bounded_by_what_the_file_can_hold(path):
+    ledger = BudgetLedger(path, epsilon=1.0)
+    for times in (2**63, 10**5000):
+        with pytest.raises(ValueError, match=r"times must be at most 2\*\*63 - 1"):
+            ledger.charge(pure(1e-300), times=times)
+    assert ledger.history() == []
+    ledger.charge(pure(1e-300), times=2**63 - 1)
+    assert ledger.history()[0].times == 2**63 - 1
 
 
 def test_opening(path):
