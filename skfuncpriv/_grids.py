@@ -63,6 +63,11 @@ def public_grid(
             )
         return np.linspace(*check_interval(domain, "domain"), n_points)
     grid = as_numbers(grid)
+    if _is_data(names, grid):
+        raise ValueError(
+            "The names of the columns are numbers other than the grid: does the table "
+            "have a header line?"
+        )
     if grid.shape != (n_points,):
         raise ValueError("grid must have one entry for each point of the curves")
     check_finite(grid)
@@ -97,6 +102,19 @@ def _numbered_points(names: list) -> np.ndarray:
     # In day-1, day-2, ... the minus is a dash.
     is_dash = (points < 0).all() and (np.diff(points) < 0).all()
     return -points if is_dash else points
+
+
+def _is_data(names: list | None, grid: np.ndarray) -> bool:
+    """Whether texts that name the columns look like the first row of the data.
+
+    A table without a header line would lose that row, and publish it as names.
+    """
+    texts = [name for name in names or () if isinstance(name, str)]
+    try:
+        points = np.array([float(name) for name in texts])
+    except ValueError:
+        return False
+    return len(points) > 0 and not np.array_equal(points, grid)
 
 
 def _equally_spaced(points: np.ndarray) -> bool:

@@ -41,7 +41,7 @@ def read_long(
     values = np.stack(columns, axis=1)
     check_finite(times)
     check_finite(values, allow_nan=allow_nan)
-    codes, ids = _encode_ids(names)
+    codes, ids = encode_labels(names, _BAD_IDS)
 
     order = np.lexsort((times, codes))
     codes, times, values = codes[order], times[order], values[order]
@@ -210,8 +210,11 @@ def interpolate_rows(
     return dense, all_missing
 
 
-def _encode_ids(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes in the order of first appearance, and the names they stand for."""
+def encode_labels(names: np.ndarray, rule: str) -> tuple[np.ndarray, np.ndarray]:
+    """Codes in the order of first appearance, and the names they stand for.
+
+    Labels that are missing or cannot be compared are refused with the text `rule`.
+    """
     if names.dtype.kind == "O":
         found: dict = {}
         try:
@@ -220,12 +223,12 @@ def _encode_ids(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         except TypeError:
             is_missing = True
         if is_missing:
-            raise ValueError(_BAD_IDS)
+            raise ValueError(rule)
         ids = np.empty(len(found), dtype=object)
         ids[:] = list(found)
         return codes.astype(np.intp), ids
     if names.dtype.kind in "fcmM" and (names != names).any():
-        raise ValueError(_BAD_IDS)
+        raise ValueError(rule)
     ids, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(ids), dtype=np.intp)

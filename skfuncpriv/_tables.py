@@ -109,7 +109,9 @@ def column(frame: Any, name: Any) -> np.ndarray:
         found = False
     if not found:
         raise ValueError(COLUMN)
-    values = _attempt(lambda: np.asarray(frame[name]))
+    is_list = isinstance(frame[name], list | tuple)  # NumPy would make NaN a text
+    dtype = object if is_list else None
+    values = _attempt(lambda: np.asarray(frame[name], dtype=dtype))
     if values is None or values.ndim != 1:
         raise ValueError(COLUMN)
     return values

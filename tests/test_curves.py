@@ -560,7 +560,7 @@ MALFORMED = {
     ),
     "records": (np.array([[(1.0, 2)]], dtype="f8,i8"), TypeError, "numeric"),
     "sparse": (sparse.csr_array(WIDE), TypeError, "Sparse data was passed"),
-    "matrix": (np.asmatrix(WIDE), TypeError, "np.matrix"),
+    "matrix": (WIDE.view(np.matrix), TypeError, "np.matrix"),
     "masked": (MASKED, TypeError, "filled"),
     "lazy frame": (pl.LazyFrame({"a": [1.0]}), TypeError, r"call .collect\(\) first"),
 }

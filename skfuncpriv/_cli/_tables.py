@@ -75,8 +75,7 @@ class Table:
     def labels(self, name: str) -> np.ndarray:
         """A column of labels, none of them missing."""
         cells = np.asarray(self._cells(name))
-        is_missing = [label is None or label != label or label == "" for label in cells]
-        if any(is_missing):
+        if any(c is None or c != c or c in _MISSING for c in cells.tolist()):
             raise CommandError(f"column {name!r} must not have missing cells")
         return cells
 

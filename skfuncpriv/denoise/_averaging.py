@@ -23,7 +23,9 @@ from ._mixture import NormalMixture, normal_mixtures
 
 _CHUNK_ROWS = 64
 _NOTHING = 1.6  # prior odds that there is no signal at all, up to _FEW coefficients,
-_FEW = 10  # and by the fourth power fewer beyond, where a signal is seen more easily
+_FEW = 10  # and by the fourth power fewer beyond, where a signal is seen more easily,
+# unless the noise is as large as the bound; set so that the risk of a zero signal
+# stays near a twentieth of the smaller of both, over laws, sizes and noise levels
 _STOP = 0.05  # that a spectrum ends after a group
 _START = 0.01  # smallest level of the first group, as a share of the bound
 _FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
@@ -68,10 +70,9 @@ def bayesian_average(
     (level, node) for every group exactly; a node is shared by the groups of one block
     of noise. Nothing is sampled: the result is a fixed function of the release.
 
-    Much of the prior mass lies on no signal at all. For as many coefficients as
-    `ICLPMean` selects, the risk of a zero signal stays below a twentieth of the noise
-    energy, or of the bound where that is smaller. For other numbers it can be more: an
-    eighth for three coefficients, half for sixty whose noise is as large as the bound.
+    Much of the prior mass lies on no signal at all, so that the risk of a zero signal
+    stays near a twentieth of the noise energy, or of the bound where that is smaller,
+    whatever the law and the number of coefficients.
 
     Examples
     --------
@@ -104,7 +105,7 @@ class _Chain:
         self._levels = _levels(noise, energy_bound)
         with np.errstate(divide="ignore"):  # the chain never leaves zero
             self._log_step = np.log(_steps(self._levels))
-            self._log_first = np.log(_first(self._levels, energy_bound, law.size))
+            self._log_first = np.log(_first(self._levels, energy_bound, law))
         blocks = normal_mixtures(law)
         if all(block.stop - block.start == 1 for block in blocks):
             edges = _group_edges(law.size, n_outputs, [])
@@ -243,9 +244,12 @@ def _steps(levels: np.ndarray) -> np.ndarray:
     return step
 
 
-def _first(levels: np.ndarray, energy_bound: float, size: int) -> np.ndarray:
+def _first(levels: np.ndarray, energy_bound: float, law: NoiseLaw) -> np.ndarray:
     """The law of the first level; zero there means no signal at all."""
-    odds = _NOTHING * min(1.0, (_FEW / size) ** 4)
+    size = law.size
+    noise = min(4 * law.expected_square / energy_bound, 1.0)
+    odds = max(min(1.0, (_FEW / size) ** 4), noise * max(1.0, size / 8))
+    odds *= _NOTHING * max(1.0, 8 / size) ** 1.5
     first = np.where(levels >= _START * energy_bound, 1.0, 0.0)
     first /= first.sum()
     first[0] = odds

@@ -21,7 +21,7 @@ def band_factor(
     Simulated from a fixed public stream, so that equal laws have equal bands; the
     order statistic is the one that makes the level exact on average.
     """
-    bits = SeededBits(0)
+    bits = SeededBits(0, purpose=2)
     step = max(1, _CHUNK_VALUES // std.size)
     peaks = []
     for start in range(0, _N_DRAWS, step):

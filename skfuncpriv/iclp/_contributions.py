@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -23,7 +24,6 @@ from ..summaries import (
 from ._penalty import soft_threshold
 from ._plan import ReleasePlan
 
-# The number of rows is private where people own several.
 _SHARE_ONLY = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
@@ -68,7 +68,7 @@ def _clipped_sum(
 ) -> FixedPoint:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
     if verbose and not curves.is_regular:  # one by one, so it may take a while
-        chunks = tqdm(chunks, "curves", curves.n_curves, bar_format=_SHARE_ONLY)
+        chunks = _in_tenths(chunks, curves.n_curves)
     total = BallSum(plan.ball)
     if codes is None:
         for chunk in chunks:
@@ -85,3 +85,11 @@ def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:
     """Denoise a released sum, whose signal has at most n people for its norm."""
     bound = float(plan.n_people) ** 2
     return bayesian_average(released[None], plan.law, bound, plan.n_outputs)[0]
+
+
+def _in_tenths(chunks: Iterable[np.ndarray], n_chunks: int) -> Iterator[np.ndarray]:
+    """Show progress in tenths: the number of rows that people own is private."""
+    with tqdm(desc="curves", total=10, bar_format=_SHARE_ONLY) as bar:
+        for done, chunk in enumerate(chunks, start=1):
+            yield chunk
+            bar.update(10 * done // n_chunks - bar.n)

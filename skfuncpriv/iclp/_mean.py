@@ -255,17 +255,18 @@ default=None
         functions = basis.evaluate(grid)
         warn_if_noise_dominates(plan)
 
-        # Step 1: bounded contributions and their exact sum.
-        total = sum_contributions(curves, codes, plan, basis, values, self.verbose)
+        with np.errstate(all="ignore"):  # a warning about numbers would tell of them
+            # Step 1: bounded contributions and their exact sum.
+            total = sum_contributions(curves, codes, plan, basis, values, self.verbose)
 
-        # Step 2: charge, then draw the noise once.
-        self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
-        lattice = release_lattice(plan.law.smallest_scale, total)
-        released = lattice.to_float(plan.law.release(total, lattice, bits))
+            # Step 2: charge, then draw the noise once.
+            self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
+            lattice = release_lattice(plan.law.smallest_scale, total)
+            released = lattice.to_float(plan.law.release(total, lattice, bits))
 
-        # Step 3: public post-processing.
-        self.basis_, self.grid_ = basis, grid
-        self._set_release(released, plan, values, functions, curves.is_vector)
+            # Step 3: public post-processing.
+            self.basis_, self.grid_ = basis, grid
+            self._set_release(released, plan, values, functions, curves.is_vector)
         vars(self).pop("n_features_in_", None)
         if curves.is_regular:
             self.n_features_in_ = len(grid)
@@ -344,7 +345,7 @@ default=None
         """
         check_is_fitted(self)
         n_samples = check_count(n_samples, "n_samples")
-        return self._noise_curves(n_samples, random_bits(random_state))
+        return self._noise_curves(n_samples, random_bits(random_state, purpose=1))
 
     def expected_error(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None

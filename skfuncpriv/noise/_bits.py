@@ -61,13 +61,15 @@ class OperatingSystemBits(RandomBits):
 class SeededBits(RandomBits):
     """Reproducible words from a seed: for tests and teaching, never for releases.
 
-    Whoever knows the seed can subtract the noise, so a guarantee made with this
-    source says that it is seeded.
+    Whoever knows the seed can subtract the noise, and so can whoever sees two releases
+    of one seed; a guarantee made with this source says that it is seeded.
 
     Parameters
     ----------
     seed : int
         A non-negative integer, *public*.
+    purpose : int, default=0
+        Streams of one seed for different purposes are independent; *public*.
 
     Examples
     --------
@@ -78,8 +80,8 @@ class SeededBits(RandomBits):
 
     seeded = True
 
-    def __init__(self, seed: int) -> None:
-        self._generator = np.random.Philox(seed)
+    def __init__(self, seed: int, purpose: int = 0) -> None:
+        self._generator = np.random.Philox(np.random.SeedSequence([seed, purpose]))
 
     def words(self, count: int) -> Words:
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
@@ -88,7 +90,7 @@ class SeededBits(RandomBits):
         raise TypeError("a source of random bits cannot be pickled or copied")
 
 
-def random_bits(random_state: Any = None) -> RandomBits:
+def random_bits(random_state: Any = None, purpose: int = 0) -> RandomBits:
     """Choose the source that a `random_state` parameter asks for.
 
     Parameters
@@ -96,6 +98,9 @@ def random_bits(random_state: Any = None) -> RandomBits:
     random_state : None, int or numpy.random.RandomState
         *Public.* ``None`` is the operating system, never numpy's global state. An
         integer or a generator (from which one seed is drawn) gives a seeded source.
+    purpose : int, default=0
+        Which of the independent streams of a seed; the operating system has no need
+        of it; *public*.
 
     Returns
     -------
@@ -116,15 +121,16 @@ def random_bits(random_state: Any = None) -> RandomBits:
     if random_state is None:
         return OperatingSystemBits()
     if isinstance(random_state, np.random.RandomState):
-        return SeededBits(int(random_state.randint(2**31)))
+        seed = random_state.bytes(16)
+        return SeededBits(int.from_bytes(seed, "little"), purpose)
     if isinstance(random_state, np.random.Generator):
-        return SeededBits(int(random_state.integers(2**63)))
+        return SeededBits(int.from_bytes(random_state.bytes(16), "little"), purpose)
     if (
         isinstance(random_state, Integral)
         and not isinstance(random_state, bool)
         and int(random_state) >= 0
     ):
-        return SeededBits(int(random_state))
+        return SeededBits(int(random_state), purpose)
     raise ValueError(
         "random_state must be None (secure), a non-negative integer or a numpy "
         f"generator, got {random_state!r}"

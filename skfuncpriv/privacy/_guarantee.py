@@ -272,7 +272,7 @@ class PrivacyGuarantee:
         neighbours = self.neighbours.replace("replace-one", f"replace {differing}")
         neighbours = neighbours.replace("add-remove", f"add or remove {differing}")
         warning = (
-            " - SEEDED: void against anyone who knows the seed" if self.seeded else ""
+            " - SEEDED: no privacy, for tests and teaching only" if self.seeded else ""
         )
         return f"{name}: {numbers} per {self.unit} (neighbours: {neighbours}){warning}"
 

@@ -81,7 +81,7 @@ class GridContributions:
         if self.values.norm_bound < self.values.largest_norm:
             return False
         square = self._box_square * self._largest_eigenvalue
-        return bool(square <= (1 + SLACK) ** 2)
+        return bool(square <= (1 + SLACK / 2) ** 2)
 
     def sum(self, curves: Curves, codes: NDArray[np.intp] | None) -> FixedPoint:
         """Return the exact sum of the contributions of all people.
@@ -100,6 +100,8 @@ class GridContributions:
         """
         shape = curves.values.shape[1:]
         if codes is None:
+            if curves.n_curves > self.n_people:
+                raise ValueError("more curves than n_people: the sum could overflow")
             total = np.zeros(shape, dtype=np.int64)
             for rows in self._integers(curves):
                 total += rows.sum(axis=0)
@@ -118,6 +120,7 @@ class GridContributions:
         """Clip, centre and round chunks of curves; those without data are zero."""
         low, high, center = self.values.low, self.values.high, self.values.center
         reach, scale = self._reach.max(), 2.0**self._value_bits
+        box = self._box.astype(np.int64)
         step = max(1, _CHUNK_VALUES // math.prod(curves.values.shape[1:]))
         for start in range(0, curves.n_curves, step):
             rows = slice(start, start + step)
@@ -125,10 +128,11 @@ class GridContributions:
             chunk -= center
             chunk /= reach  # at most one, even where its inverse would overflow
             chunk *= scale
-            np.rint(chunk, out=chunk)
-            np.clip(chunk, -self._box, self._box, out=chunk)
-            chunk[curves.all_missing[rows]] = 0.0
-            yield chunk.astype(np.int64)
+            with np.errstate(invalid="ignore"):  # the box below holds any integer
+                integers = np.rint(chunk, out=chunk).astype(np.int64)
+            integers = np.clip(integers, -box, box, out=integers)
+            integers[curves.all_missing[rows]] = 0
+            yield integers
 
     @property
     def _value_bits(self) -> int:

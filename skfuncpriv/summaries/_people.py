@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._observations import encode_labels
 from ..noise._lattice import FloatArray, IntArray
 from ._ball import BallContributions
 
 _SPLIT_BITS = 26
+_BAD_LABELS = (
+    "groups must name the person of every row by a string or a number; missing labels "
+    "(None or NaN) are refused"
+)
 
 
 def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
@@ -41,22 +46,14 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     >>> person_codes(["ann", "bob", "ann"], 3)[1]
     2
     """
-    labels = np.asarray(groups)
+    is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people
+    labels = np.asarray(groups, dtype=object if is_list else None)
     if labels.shape != (n_rows,):
         raise ValueError(
             "groups must be one-dimensional, with one label per row: pass the labels, "
             "as in groups=frame['person']"
         )
-    missing = labels != labels
-    if labels.dtype.kind == "O":
-        missing = missing | np.array([label is None for label in labels], dtype=bool)
-    if np.any(missing):
-        raise ValueError("groups must not hold missing labels (None or NaN)")
-    if labels.dtype.kind == "O":  # labels of any hashable kind, 1 and "1" apart
-        found: dict[Any, int] = {}
-        codes = np.array([found.setdefault(x, len(found)) for x in labels], np.intp)
-        return codes, len(found)
-    people, codes = np.unique(labels, return_inverse=True)
+    codes, people = encode_labels(labels, _BAD_LABELS)
     return codes, len(people)
 
 
@@ -109,6 +106,8 @@ def integer_averages(
 
     No absolute value may exceed 2^53. A person without rows has average zero.
     """
+    if len(codes) and not 0 <= codes.min() <= codes.max() < n_people:
+        raise ValueError(f"codes of people must lie in 0, ..., {n_people - 1}")
     result = np.zeros((n_people, rows.shape[1]), dtype=np.int64)
     if len(rows) == 0:
         return result

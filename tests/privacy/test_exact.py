@@ -14,7 +14,6 @@ from skfuncpriv.privacy._exact import (
     EXACT,
     claim_at_least,
     claim_at_most,
-
     smallest_passing,
 )
 

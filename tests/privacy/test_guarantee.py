@@ -186,7 +186,7 @@ def test_geo_within_a_radius():
         (
             zcdp(0.5, neighbours="add-remove", seeded=True),
             "zero-concentrated DP: rho = 0.5 per row (neighbours: add or remove one "
-            "row) - SEEDED: void against anyone who knows the seed",
+            "row) - SEEDED: no privacy, for tests and teaching only",
         ),
         (
             geo(2),

@@ -15,10 +15,21 @@ def test_codes_count_people_not_rows():
     assert person_codes(pd.Series([3, 3, 1]), 3)[1] == 2
     assert person_codes(pd.Series(["x", "y"], dtype="category"), 2)[1] == 2
     assert person_codes(np.array([1, "1", 2], dtype=object), 3)[1] == 3
+    assert person_codes([1, "1", 2], 3)[1] == 3
+    assert person_codes(("b", "a", "b"), 3)[1] == 2
 
 
 @pytest.mark.parametrize(
-    "groups", [[1.0, np.nan, 2.0], ["a", None, "b"], [1, 2], [[1], [2], [3]]]
+    "groups",
+    [
+        [1.0, np.nan, 2.0],
+        ["a", None, "b"],
+        [1, 2],
+        [[1], [2], [3]],
+        np.array([1.0, np.nan, 2.0]),
+        pd.array(["a", pd.NA, "b"]),
+        np.array([{}, 1, 2], dtype=object),
+    ],
 )
 def test_bad_groups_are_refused(groups):
     with pytest.raises(ValueError, match="groups must"):
