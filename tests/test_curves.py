@@ -128,6 +128,14 @@ def test_names_of_columns_are_used_only_on_request():
             Curves.from_wide(X, "columns")
 
 
+def test_a_first_row_of_data_is_not_taken_for_names():
+    headless = pd.DataFrame(WIDE, columns=["6.096", "1.132", "3.5"])
+    with pytest.raises(ValueError, match="does the table have a header line"):
+        Curves.from_wide(headless, [0, 1, 2])
+    with pytest.raises(ValueError, match="grid"):
+        Curves.from_wide(headless)
+
+
 @pytest.mark.parametrize(
     ("names", "points"),
     [

@@ -1,5 +1,7 @@
 """What a user may hand over by mistake is refused by name, before any charge."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -123,3 +125,31 @@ def test_tags_and_routing_say_what_is_taken():
 def test_parameters_are_used_or_refused(parameters, text):
     with pytest.raises((TypeError, ValueError), match=text):
         model(**parameters).fit(FRAME)
+
+
+def test_sampled_noise_is_never_the_noise_of_the_release():
+    rng = np.random.default_rng(0)
+    fitted = model(random_state=7, denoise=False).fit(rng.uniform(0, 1, (9, 12)))
+    sampled = fitted.sample(1, random_state=7)[0]
+    silent = model(random_state=7, denoise=False).fit(np.full((9, 12), 0.5))
+    drawn = silent.mean_ - 0.5  # the noise itself, up to the lattice
+    assert np.abs(drawn - sampled).max() > fitted.noise_std_.min() / 100
+
+
+def test_progress_does_not_tell_the_number_of_rows(capsys):
+    curves = Curves(
+        np.full(14, 0.5), np.tile([0.0, 1.0], 7), 2 * np.arange(8), domain=(0, 1)
+    )
+    model(verbose=True).fit(curves, groups=[0, 0, 0, 0, 1, 1, 2])
+    shown = set(re.findall(r"(\d+)%", capsys.readouterr().err))
+    assert shown
+    assert all(int(share) % 10 == 0 for share in shown)
+
+
+@pytest.mark.filterwarnings("error")
+def test_private_times_cause_no_warning():
+    curves = Curves([0.1, 0.2, 0.3, 0.4], [0.0, 1e-310, -5e-324, 5e-324], [0, 2, 4])
+    fitted = model(domain=(0, 1)).fit(curves)
+    assert np.isfinite(fitted.mean_).all()
+    with np.errstate(all="raise"):
+        assert np.isfinite(model(domain=(0, 1)).fit(curves).mean_).all()

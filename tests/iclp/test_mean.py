@@ -684,13 +684,13 @@ def test_denoising_helps_smooth_curves():
 def test_a_seeded_release_says_so():
     seeded = ICLPMean(**FACTS, epsilon=5.0).fit(curves())
     assert seeded.guarantee_.seeded
-    assert "seed" in str(seeded.guarantee_)
+    assert "SEEDED: no privacy" in str(seeded.guarantee_)
     for state in (np.random.RandomState(3), np.random.default_rng(3)):
         other = ICLPMean(**{**FACTS, "random_state": state}, epsilon=5.0).fit(curves())
         assert other.guarantee_.seeded
     secure = ICLPMean(**{**FACTS, "random_state": None}, epsilon=5.0).fit(curves())
     assert not secure.guarantee_.seeded
-    assert "seed" not in str(secure.guarantee_)
+    assert "SEED" not in str(secure.guarantee_)
 
 
 def test_seeds_repeat_and_differ():

@@ -74,3 +74,10 @@ def test_forked_children_draw_other_words():
     for child in children:
         child.join()
     assert len(set(drawn)) == 4
+
+
+def test_purposes_of_one_seed_are_independent_streams():
+    release, sample = random_bits(7).words(100), random_bits(7, purpose=1).words(100)
+    assert not np.isin(release, sample).any()
+    state = np.random.RandomState(0)
+    assert random_bits(state).words(1) != random_bits(state).words(1)

@@ -165,3 +165,28 @@ def test_extreme_units_keep_the_bound(top):
         norm = exact_norm(mine.sum(curves[row], None))
         assert norm <= (1 + Fraction(SLACK)) ** 2
     assert exact_norm(mine.sum(curves[[0]], None)) > 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_arrive_after_validation_stay_in_the_box(bad):
+    grid = GRIDS["ends"]
+    table = np.random.default_rng(5).uniform(-1, 1, (3, 12))
+    curves = Curves.from_wide(table, grid, DOMAIN)
+    table[0] = bad  # the container keeps a view of what the caller owns
+    mine = contributions(BASES["cosine"], grid, 3)
+    for codes in (None, np.array([0, 1, 2])):
+        total = mine.sum(curves, codes)
+        rest = contributions(BASES["cosine"], grid, 3).sum(curves[[1, 2]], None)
+        step = Fraction(2) ** total.lattice.exponent
+        move = sum((int(a - b) * step) ** 2 for a, b in zip(
+            total.values, rest.values, strict=True))  # fmt: skip
+        assert move <= (1 + Fraction(SLACK)) ** 2
+
+
+def test_more_curves_than_people_are_refused():
+    grid = GRIDS["ends"]
+    curves = Curves.from_wide(np.zeros((3, 12)), grid, DOMAIN)
+    with pytest.raises(ValueError, match="more curves than n_people"):
+        contributions(BASES["cosine"], grid, 2).sum(curves, None)
+    with pytest.raises(ValueError, match="codes of people"):
+        contributions(BASES["cosine"], grid, 2).sum(curves, np.array([0, 1, 2]))

@@ -27,6 +27,7 @@ def test_codes_count_people_not_rows():
         [1, 2],
         [[1], [2], [3]],
         np.array([1.0, np.nan, 2.0]),
+        ["ann", np.nan, "bob"],
         pd.array(["a", pd.NA, "b"]),
         np.array([{}, 1, 2], dtype=object),
     ],
