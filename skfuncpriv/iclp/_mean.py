@@ -1,8 +1,7 @@
 """The private mean curve of people who each hold a curve.
 
-Source: Lin and Reimherr, "Pure differential privacy for functional summaries with a
-Laplace-like process" (the ICLP mechanism), recalibrated and extended: the release is
-one correctly rounded draw of noise on exact sums of bounded coefficients.
+The ICLP mechanism of Lin and Reimherr, recalibrated and extended: the release is one
+correctly rounded draw of noise on exact sums of bounded coefficients.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ default=None
         *Public.* The file of a `BudgetLedger` that is charged before noise is drawn.
     random_state : int, RandomState or None, default=None
         None draws from the operating system. Anything else makes a *seeded* release,
-        which is void against whoever knows the seed.
+        which gives no privacy: for tests and teaching.
     verbose : bool, default=False
         Show a progress bar while irregular curves are projected.
 
@@ -121,10 +120,8 @@ default=None
         What is promised, and per which unit.
     n_people_ : int
         Public number of contributions.
-    n_features_in_ : int
-        Public number of grid points of wide data.
-    feature_names_in_ : ndarray of str
-        Public column names, if the data came with strings for them.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Public number and names of the columns of wide data.
 
     Raises
     ------
@@ -134,10 +131,6 @@ default=None
         If the ledger has not enough left; nothing is drawn.
     ValueError, TypeError
         If parameters or data are malformed; the text holds public facts only.
-
-    See Also
-    --------
-    skfuncpriv.MeanCurveDisplay : Picture of the release.
 
     Notes
     -----
