@@ -489,7 +489,7 @@ def test_bits_come_from_the_operating_system_by_default(model):
     assert counts["system"] == 0
     assert counts["seeded"] >= 1
     assert model.guarantee_.seeded
-    assert "seed" in str(model.guarantee_)
+    assert "SEEDED: no privacy" in str(model.guarantee_)
 
 
 def test_every_fit_is_a_new_draw(model):

@@ -49,8 +49,8 @@ class PrivacyGuarantee:
     metric : str or None, default=None
         Name of the distance, for example "L2"; required for the two geo definitions.
     seeded : bool, default=False
-        Whether the noise came from a seed: the guarantee is then void against anyone
-        who knows it.
+        Whether the noise came from a seed: there is no privacy then, for whoever knows
+        it, or sees two releases made with it, can undo the noise.
 
     Raises
     ------
