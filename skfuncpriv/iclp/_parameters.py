@@ -49,8 +49,7 @@ def check_parameters(estimator: Any) -> None:
             )
     if not isinstance(estimator.denoise, bool | np.bool_):
         raise TypeError(f"denoise must be True or False, got {estimator.denoise!r}")
-    is_replaced = estimator.denoise and estimator.penalty == "qr"
-    if is_replaced and estimator.psi not in ("pss", 0):
+    if _denoiser_shrinks(estimator) and estimator.psi not in ("pss", 0):
         raise ValueError(
             f"psi={estimator.psi!r} is not used with denoise=True: denoising replaces "
             "the quadratic penalty; pass denoise=False"
@@ -69,6 +68,11 @@ def check_parameters(estimator: Any) -> None:
             f"ledger must be the path of a ledger's file, got {estimator.ledger!r}: "
             "for an open BudgetLedger pass its path attribute"
         )
+
+
+def _denoiser_shrinks(estimator: Any) -> bool:
+    """Whether denoising takes the place of the quadratic penalty."""
+    return bool(estimator.denoise) and estimator.penalty == "qr"
 
 
 def public_domain(estimator: Any, X: Any = None) -> tuple[float, float]:
@@ -117,8 +121,7 @@ def public_values(
         center=estimator.center,
         norm_bound=estimator.norm_bound,
     )
-    reach = np.maximum(values.high - values.center, values.center - values.low)
-    if not min(reach.max(), values.norm_bound) >= _SMALLEST:
+    if not min(values.reach.max(), values.norm_bound) >= _SMALLEST:
         raise ValueError(
             f"bounds and norm_bound must leave values and norms of at least {_SMALLEST}"
             ": use larger units"
@@ -156,13 +159,12 @@ def public_plan(
         noise=estimator.noise,
         penalty=estimator.penalty,
     )
-    is_replaced = estimator.denoise and estimator.penalty == "qr"
     plan = select_plan(
         plan,
         check_mechanism(estimator.mechanism, estimator.delta),
         n_functions=n_functions,
         eta=estimator.eta,
-        psi=0.0 if is_replaced else estimator.psi,
+        psi=0.0 if _denoiser_shrinks(estimator) else estimator.psi,
     )
     return plan, basis.first(len(plan.spectrum))
 

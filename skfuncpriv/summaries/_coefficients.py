@@ -58,10 +58,7 @@ def curve_coefficients(
     if curves.grid is None:
         yield from _irregular(curves, projection, domain, values)
         return
-    bound = float(
-        np.maximum(values.high - values.center, values.center - values.low).max()
-    )
-    product = ExactProduct(projection(curves.grid), bound)
+    product = ExactProduct(projection(curves.grid), float(values.reach.max()))
     n_points, n_outputs = curves.values.shape[1:]
     step = max(1, _CHUNK_VALUES // (n_points * n_outputs))
     for start in range(0, curves.n_curves, step):

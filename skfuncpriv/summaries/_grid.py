@@ -141,9 +141,7 @@ class GridContributions:
     @property
     def _reach(self) -> FloatArray:
         """How far a centred value can lie from zero, shape (k or 1, n_outputs)."""
-        values = self.values
-        reach = np.maximum(values.high - values.center, values.center - values.low)
-        return np.atleast_2d(reach)
+        return np.atleast_2d(self.values.reach)
 
     @property
     def _box(self) -> FloatArray:

@@ -47,6 +47,11 @@ class ValueBounds:
     norm_bound: float
     largest_norm: float
 
+    @property
+    def reach(self) -> FloatArray:
+        """How far a centred value can lie from zero, shape of `center`."""
+        return np.asarray(np.maximum(self.high - self.center, self.center - self.low))
+
     @classmethod
     def from_parameters(
         cls,
