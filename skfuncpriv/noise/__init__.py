@@ -2,6 +2,7 @@
 
 from ._bits import OperatingSystemBits, RandomBits, SeededBits, random_bits
 from ._block_spherical import BlockSpherical
+from ._comparison import NoisyValues, RealDraws, at_most
 from ._exact import exact_epsilon, larger_reading, smaller_reading
 from ._gaussian import IndependentGaussian
 from ._laplace import IndependentLaplace
@@ -17,11 +18,14 @@ __all__ = [
     "IndependentLaplace",
     "Lattice",
     "NoiseLaw",
+    "NoisyValues",
     "OperatingSystemBits",
     "RandomBits",
+    "RealDraws",
     "SeededBits",
     "ShapedNoise",
     "SphericalLaplace",
+    "at_most",
     "exact_epsilon",
     "larger_reading",
     "random_bits",
