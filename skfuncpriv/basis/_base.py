@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from skfuncpriv.basis._quadrature import (
     panel_rule,
 )
 from skfuncpriv.exceptions import PrivacyError
+
+if TYPE_CHECKING:
+    from skfuncpriv.basis._tensor import TensorBasis
 
 # Largest entry of Gram - identity at which a basis counts as orthonormal.
 ORTHONORMAL_TOLERANCE = 1e-10
@@ -78,6 +81,17 @@ class Basis(ABC):
         frequency w_j = pi*j/width of a function with j sign changes.
         """
         return matern_density(np.pi * np.arange(self.n_basis, dtype=float), self._width)
+
+    @property
+    def ordered_by_frequency(self) -> bool:
+        """Whether later functions are rougher, so that coefficients tend to fall.
+
+        Notes
+        -----
+        False for local functions, which are ordered by position: what holds for the
+        first coefficients then says nothing about the last.
+        """
+        return True
 
     def evaluate(self, t: npt.ArrayLike) -> FloatArray:
         """Values of the functions.
@@ -234,12 +248,12 @@ class Basis(ABC):
         return clipped
 
 
-def check_orthonormal(basis: Basis) -> None:
+def check_orthonormal(basis: Basis | TensorBasis) -> None:
     """Refuse a basis that is not orthonormal in floating point.
 
     Parameters
     ----------
-    basis : Basis
+    basis : Basis or TensorBasis
         The public basis to check.
 
     Raises

@@ -68,6 +68,11 @@ class BSplineBasis(Basis):
                 f"n_basis must be > degree = {self.degree}, got {self.n_basis}"
             )
 
+    @property
+    def ordered_by_frequency(self) -> bool:
+        """False: the functions are ordered by position."""
+        return False
+
     def orthonormalize(self) -> OrthonormalBasis:
         """An orthonormal basis of the same splines.
 

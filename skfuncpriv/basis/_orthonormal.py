@@ -94,6 +94,11 @@ class OrthonormalBasis(Basis):
         """The spectrum of the basis underneath."""
         return self.basis.spectrum[: self.n_basis]
 
+    @property
+    def ordered_by_frequency(self) -> bool:
+        """Whether the functions of the basis underneath are ordered by frequency."""
+        return self.basis.ordered_by_frequency
+
     def first(self, n_basis: int) -> OrthonormalBasis:
         """The first of the orthonormal functions; their spans are nested."""
         return replace(self, n_kept=n_basis)
