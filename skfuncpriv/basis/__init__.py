@@ -6,7 +6,10 @@ from skfuncpriv.basis._cosine import CosineBasis
 from skfuncpriv.basis._fourier import FourierBasis
 from skfuncpriv.basis._kernel import KernelBasis
 from skfuncpriv.basis._legendre import LegendreBasis
+from skfuncpriv.basis._monomial import MonomialBasis
 from skfuncpriv.basis._orthonormal import OrthonormalBasis
+from skfuncpriv.basis._piecewise import PiecewisePolynomialBasis
+from skfuncpriv.basis._sinc import SincBasis
 
 __all__ = [
     "BSplineBasis",
@@ -15,6 +18,9 @@ __all__ = [
     "FourierBasis",
     "KernelBasis",
     "LegendreBasis",
+    "MonomialBasis",
     "OrthonormalBasis",
+    "PiecewisePolynomialBasis",
+    "SincBasis",
     "check_orthonormal",
 ]

@@ -82,15 +82,15 @@ def test_grids_must_increase(make, grid):
 
 
 @pytest.mark.parametrize("n_basis", [0, -1, 2.5, True, "3", None])
-def test_sizes_must_be_counts(make, n_basis):
+def test_sizes_must_be_counts(make_sized, n_basis):
     with pytest.raises(ValueError, match="n_basis must be an integer >= 1"):
-        make(n_basis, (0.0, 1.0))
+        make_sized(n_basis, (0.0, 1.0))
 
 
 @pytest.mark.parametrize("domain", [(1.0, 0.0), (0.0, 0.0), (0.0, np.inf), 3.0, "ab"])
-def test_domains_must_be_intervals(make, domain):
+def test_domains_must_be_intervals(make_sized, domain):
     with pytest.raises(ValueError, match="domain must be two finite numbers"):
-        make(5, domain)
+        make_sized(5, domain)
 
 
 @pytest.mark.parametrize("degree", [-1, 1.5, 16])

@@ -43,8 +43,9 @@ def test_projection_meets_a_fine_quadrature(make, fractions):
     basis = make(20, (-3.0, 21.0))
     grid = _place(fractions, basis.domain)
     values = np.random.default_rng(2).normal(size=len(grid))
-    # 17 pieces of the cubic splines with 20 functions, and the kinks of the curve.
-    edges = np.union1d(np.union1d(grid, np.linspace(*basis.domain, 18)), grid)
+    # The pieces of splines with 20 functions, and the kinks of the curve.
+    pieces = [np.linspace(*basis.domain, n + 1) for n in (17, 18, 19, 20)]
+    edges = np.union1d(grid, np.concatenate(pieces))
     edges = np.union1d(edges, np.linspace(*basis.domain, 60))
     nodes, weights = np.polynomial.legendre.leggauss(30)
     half = 0.5 * np.diff(edges)[:, np.newaxis]

@@ -9,7 +9,9 @@ from skfuncpriv.basis import KernelBasis
 
 from .conftest import MAKERS
 
-IN_UNITS = [name for name in MAKERS if name not in ("spline", "object")]
+# Functions that are numbers or powers, and a kernel with a length of its own.
+OTHERS = ("spline", "monomial", "object")
+IN_UNITS = [name for name in MAKERS if name not in OTHERS]
 T = np.linspace(0.0, 2.0, 23)
 
 

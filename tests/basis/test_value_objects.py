@@ -9,7 +9,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.gaussian_process.kernels import RBF
 
-from skfuncpriv.basis import CosineBasis, KernelBasis
+from skfuncpriv.basis import (
+    BSplineBasis,
+    CosineBasis,
+    KernelBasis,
+    PiecewisePolynomialBasis,
+    SincBasis,
+)
 
 COPIES = {
     "pickle": lambda basis: pickle.loads(pickle.dumps(basis)),
@@ -73,3 +79,10 @@ def test_replace_makes_a_new_basis():
 
 def test_repr_shows_every_parameter():
     assert repr(CosineBasis(5)) == "CosineBasis(n_basis=5, domain=(0.0, 1.0))"
+
+
+def test_a_flag_tells_positions_from_frequencies(make):
+    basis = make(6, (0.0, 2.0))
+    underneath = getattr(basis, "basis", basis)
+    local = (BSplineBasis, SincBasis, PiecewisePolynomialBasis)
+    assert basis.ordered_by_frequency is not isinstance(underneath, local)
