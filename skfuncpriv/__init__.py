@@ -3,19 +3,23 @@
 from .curves import Curves
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
 from .iclp import ICLPMean
+from .local import BasisProjector, GeoPrivateCoefficients, SVTBasisSelector
 from .plotting import MeanCurveDisplay
 from .privacy import BudgetLedger, PrivacyGuarantee, audit
 
 __version__ = "0.1.dev0"
 
 __all__ = [
+    "BasisProjector",
     "BudgetExceededError",
     "BudgetLedger",
     "Curves",
+    "GeoPrivateCoefficients",
     "ICLPMean",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
     "PrivacyError",
     "PrivacyGuarantee",
+    "SVTBasisSelector",
     "audit",
 ]

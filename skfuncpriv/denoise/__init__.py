@@ -2,5 +2,6 @@
 
 from ._averaging import bayesian_average
 from ._linear import block_james_stein, wiener
+from ._spectral import spectral_average
 
-__all__ = ["bayesian_average", "block_james_stein", "wiener"]
+__all__ = ["bayesian_average", "block_james_stein", "spectral_average", "wiener"]

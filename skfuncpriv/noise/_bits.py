@@ -37,6 +37,22 @@ class RandomBits(ABC):
             Independent and uniform.
         """
 
+    def spawn(self, index: int) -> RandomBits:  # noqa: ARG002
+        """Return the source of one of many parallel tasks.
+
+        Parameters
+        ----------
+        index : int
+            The number of the task, from 0; *public*.
+
+        Returns
+        -------
+        RandomBits
+            Independent of those of other tasks. A source that may be shared by
+            threads serves them all.
+        """
+        return self
+
 
 class OperatingSystemBits(RandomBits):
     """Words from the operating system's cryptographic generator.
@@ -81,10 +97,16 @@ class SeededBits(RandomBits):
     seeded = True
 
     def __init__(self, seed: int, purpose: int = 0) -> None:
-        self._generator = np.random.Philox(np.random.SeedSequence([seed, purpose]))
+        self._seed = (seed, purpose)
+        self._generator = np.random.Philox(np.random.SeedSequence(self._seed))
 
     def words(self, count: int) -> Words:
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
+
+    def spawn(self, index: int) -> SeededBits:
+        child = SeededBits(*self._seed)
+        child._generator = child._generator.jumped(index + 1)  # by 2^128 words each
+        return child
 
     def __reduce__(self) -> Any:
         raise TypeError("a source of random bits cannot be pickled or copied")

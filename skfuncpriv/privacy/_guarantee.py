@@ -48,6 +48,9 @@ class PrivacyGuarantee:
         Whose data may differ between neighbours.
     metric : str or None, default=None
         Name of the distance, for example "L2"; required for the two geo definitions.
+    distance_error : float, default=0.0
+        What floats add to the distance of two inputs, in its unit: a geo guarantee is
+        then epsilon (distance + error), or rho (distance + error)^2.
     seeded : bool, default=False
         Whether the noise came from a seed: there is no privacy then, for whoever knows
         it, or sees two releases made with it, can undo the noise.
@@ -60,9 +63,10 @@ class PrivacyGuarantee:
     Notes
     -----
     ``+`` is basic composition: epsilons and deltas add (Dwork et al. 2006), rhos add
-    [1]_. Pure and zcdp compose to zcdp with epsilon^2/2 for the pure part [1]_. Zcdp
-    and approx-dp are refused: convert first with :meth:`to_approx_dp`. Different units,
-    neighbours or metrics are refused. Numbers are read as the decimals they print:
+    [1]_, and the larger distance error covers both. Pure and zcdp compose to zcdp with
+    epsilon^2/2 for the pure part [1]_. Zcdp and approx-dp are refused: convert first
+    with :meth:`to_approx_dp`. Different units, neighbours or metrics are refused.
+    Numbers are read as the decimals they print:
     0.1 + 0.2 is 0.3.
 
     References
@@ -86,6 +90,7 @@ class PrivacyGuarantee:
     neighbours: str = "replace-one"
     unit: str = "row"
     metric: str | None = None
+    distance_error: float = 0.0
     seeded: bool = False
 
     def __post_init__(self) -> None:
@@ -108,6 +113,13 @@ class PrivacyGuarantee:
             raise ValueError(
                 f"metric must be {rule} for {self.definition}, got {self.metric!r}"
             )
+        error = check_real(self.distance_error, "distance_error")
+        if error < 0 or (error > 0 and not needs_metric):
+            raise ValueError(
+                "distance_error must be >= 0, and 0 without a metric, "
+                f"got {self.distance_error!r}"
+            )
+        object.__setattr__(self, "distance_error", error)
         if self.metric is not None:
             _check_name(self.metric, "metric")
         _check_name(self.neighbours, "neighbours")
@@ -121,8 +133,9 @@ class PrivacyGuarantee:
             return NotImplemented
         definition = composed_definition(self, other)
         total = amount_in(definition, self) + amount_in(definition, other)
+        farther = max(self, other, key=lambda part: part.distance_error)
         return guarantee_of(
-            total, definition, like=self, seeded=self.seeded or other.seeded
+            total, definition, like=farther, seeded=self.seeded or other.seeded
         )
 
     def to_approx_dp(
@@ -183,7 +196,10 @@ class PrivacyGuarantee:
                     f"{self.definition} is a guarantee per unit of distance; state "
                     "radius=, the largest distance it shall cover"
                 )
-            reach = decimal_reading(check_positive(radius, "radius"))
+            reach = EXACT.add(
+                decimal_reading(check_positive(radius, "radius")),
+                decimal_reading(self.distance_error),
+            )
             amount = Amount(
                 epsilon=EXACT.multiply(amount.epsilon, reach),
                 rho=EXACT.multiply(EXACT.multiply(amount.rho, reach), reach),
@@ -264,10 +280,13 @@ class PrivacyGuarantee:
         )
         if self.delta > 0:
             numbers += f", delta = {_text(self.delta)}"
+        distance = f"{self.metric} distance"
+        if self.distance_error > 0:
+            distance = f"({distance} + {_text(self.distance_error)})"
         if self.definition == "geo":
-            numbers += f" per unit of {self.metric} distance"
+            numbers += f" per unit of {distance}"
         elif self.definition == "concentrated-geo":
-            numbers += f" per squared unit of {self.metric} distance"
+            numbers += f" per squared unit of {distance}"
         differing = "one person's data" if self.unit == "person" else "one row"
         neighbours = self.neighbours.replace("replace-one", f"replace {differing}")
         neighbours = neighbours.replace("add-remove", f"add or remove {differing}")
@@ -362,6 +381,7 @@ def guarantee_of(
         neighbours=like.neighbours,
         unit=like.unit,
         metric=like.metric,
+        distance_error=like.distance_error,
         seeded=seeded,
     )
 

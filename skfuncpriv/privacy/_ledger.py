@@ -6,6 +6,7 @@ nothing if the charge is refused. Charges add by basic composition, in exact dec
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,7 @@ class BudgetLedger:
             return guarantee_of(
                 state.spent,
                 state.budget.definition,
-                like=state.budget,
+                like=replace(state.budget, distance_error=state.distance_error),
                 seeded=state.seeded,
             )
 

@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ from ._amount import Amount
 from ._guarantee import PrivacyGuarantee
 
 _APPLICATION = 0x736B6670  # "skfp"
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 120.0
 _LARGEST_INTEGER = 2**63 - 1
 
@@ -77,9 +77,10 @@ class LedgerState:
     """The budget, what is spent of it, and the digest the next charge builds on."""
 
     budget: PrivacyGuarantee
-    spent: Amount
-    seeded: bool
     digest: str
+    spent: Amount = field(default_factory=Amount)
+    seeded: bool = False
+    distance_error: float = 0.0
 
 
 @contextmanager
@@ -152,11 +153,11 @@ def read_state(database: sqlite3.Connection) -> LedgerState:
         "ORDER BY id DESC LIMIT 2"
     ).fetchall()
     if not last_two:
-        return LedgerState(budget, Amount(), False, digest)
+        return LedgerState(budget, digest)
     before = last_two[1][-1] if len(last_two) == 2 else digest
     *content, digest = last_two[0]
     _verify(before, content, digest)
-    return LedgerState(budget, *_parse_spent(content[-1]), digest)
+    return LedgerState(budget, digest, *_parse_spent(content[-1]))
 
 
 def append_charge(
@@ -177,6 +178,9 @@ def append_charge(
                 "delta": str(spent.delta),
                 "rho": str(spent.rho),
                 "seeded": before.seeded or record.guarantee.seeded,
+                "distance_error": max(
+                    before.distance_error, record.guarantee.distance_error
+                ),
             }
         ),
     ]
@@ -293,10 +297,10 @@ def _read_budget(database: sqlite3.Connection) -> tuple[str, str]:
     return text, digest
 
 
-def _parse_spent(text: str) -> tuple[Amount, bool]:
+def _parse_spent(text: str) -> tuple[Amount, bool, float]:
     fields = json.loads(text)
     amount = Amount(*(Decimal(fields[name]) for name in ("epsilon", "delta", "rho")))
-    return amount, fields["seeded"]
+    return amount, fields["seeded"], fields["distance_error"]
 
 
 def _verify(before: str, content: list[object], digest: str) -> None:

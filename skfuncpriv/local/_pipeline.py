@@ -1,0 +1,234 @@
+"""Pipelines of the local model: one budget, one guarantee, and what a search costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..basis import TensorBasis
+from ..exceptions import PrivacyError
+from ..privacy import PrivacyGuarantee
+from ._budget import SELECTION_SHARE, GeoBudget
+from ._coefficients import GeoPrivateCoefficients
+from ._projector import BasisProjector
+from ._selector import SVTBasisSelector
+
+
+def geo_private_pipeline(
+    *,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    bounds: Any,
+    domain: Any = None,
+    n_outputs: int = 1,
+    selection: str | None = None,
+    **projector: Any,
+) -> Pipeline:
+    """Build the pipeline of the local model from one budget.
+
+    Parameters
+    ----------
+    epsilon : float, default=None
+        *Public.* The whole loss per unit of L2 distance. Give either `epsilon` or
+        `rho`.
+    rho : float, default=None
+        *Public.* The whole loss per squared unit of L2 distance.
+    bounds : tuple of two floats, or of two arrays of shape (n_outputs,)
+        *Public.* Bounds of the values.
+    domain : tuple of two floats, default=None
+        *Public.* The interval of the argument; None is that of `basis`, or (0, 1).
+    n_outputs : int, default=1
+        *Public.* The number of values at each point.
+    selection : {"svt", "permute-and-flip", "coefficients"}, default=None
+        *Public.* With a selection, a fifth of the budget pays for it. None chooses the
+        number of coefficients from public facts, at no cost: that is more accurate
+        unless the bounds are very wide.
+    **projector
+        *Public.* Further parameters of `BasisProjector`.
+
+    Returns
+    -------
+    Pipeline
+        The steps "project", "select" (with a selection) and "release".
+
+    Examples
+    --------
+    >>> from skfuncpriv.local import geo_private_pipeline
+    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100), domain=(0, 24))
+    >>> list(pipeline.named_steps)
+    ['project', 'release']
+    """
+    budget = GeoBudget.from_parameters(epsilon, rho)
+    project = BasisProjector(bounds=bounds, domain=domain, **projector)
+    shared = {"n_outputs": n_outputs}
+    public = {"bounds": bounds, "domain": domain, "center": project.center}
+    if isinstance(project.basis, TensorBasis):
+        sides = [high - low for low, high in project.basis.domain]
+        public["domain"] = (0.0, math.prod(sides))
+    elif project.basis is not None:
+        public["domain"] = project.basis.domain
+    if selection is None:
+        release = GeoPrivateCoefficients(epsilon=epsilon, rho=rho, **shared, **public)
+        return Pipeline([("project", project), ("release", release)])
+    cost, rest = budget.part(SELECTION_SHARE), budget.part(1 - SELECTION_SHARE)
+    select = SVTBasisSelector(
+        epsilon=cost.epsilon,
+        rho=cost.rho,
+        release_epsilon=rest.epsilon,
+        release_rho=rest.rho,
+        method=selection,
+        **shared,
+    )
+    release = GeoPrivateCoefficients(
+        epsilon=rest.epsilon, rho=rest.rho, n_coefficients=None, **shared, **public
+    )
+    return Pipeline([("project", project), ("select", select), ("release", release)])
+
+
+def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
+    """Add up what a fitted pipeline of the local model promises each row.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        A fitted pipeline: a `BasisProjector` with bounds first, a release last.
+
+    Returns
+    -------
+    PrivacyGuarantee
+        The sum over all steps, with the float error of the projection.
+
+    Raises
+    ------
+    PrivacyError
+        If there is no such guarantee: a step is unknown, nothing is released, or the
+        values have no bounds.
+
+    Notes
+    -----
+    The steps see one function each time, so their losses add (basic composition). A
+    projection that errs by s in distance makes every loss that of dist + s.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.local import geo_private_pipeline, pipeline_guarantee
+    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100), selection="svt")
+    >>> pipeline_guarantee(pipeline.fit(np.zeros((1, 50)))).epsilon
+    0.01
+    """
+    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    if not steps or not isinstance(steps[-1], GeoPrivateCoefficients):
+        raise PrivacyError(
+            "the last step must be GeoPrivateCoefficients: what leaves the pipeline is "
+            "not private otherwise"
+        )
+    if not isinstance(steps[0], BasisProjector):
+        raise PrivacyError(
+            "the first step must be a BasisProjector: the metric is unknown otherwise"
+        )
+    known = (SVTBasisSelector, GeoPrivateCoefficients)
+    for step in steps[1:]:
+        if not isinstance(step, known):
+            raise PrivacyError(
+                f"{type(step).__name__} may change distances, so the guarantee of a "
+                "pipeline with it is unknown"
+            )
+    for step in steps:
+        check_is_fitted(step)
+    error = steps[0].projection_error_
+    if error is None:
+        raise PrivacyError(
+            "give BasisProjector bounds: without them the rounding errors of the "
+            "projection have no bound"
+        )
+    total = reduce(add, [step.guarantee_ for step in steps[1:]])
+    return replace(total, distance_error=error)
+
+
+def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG001
+    """Score a pipeline of the local model by the relative error of its releases.
+
+    For `GridSearchCV` over public hyperparameters, on *public* curves. On private
+    curves every candidate is another release, and the scores are not private:
+    `search_guarantee` says what a search costs.
+
+    Parameters
+    ----------
+    estimator : Pipeline
+        A fitted pipeline with `transform` and `inverse_transform`.
+    X : array-like of shape (n, n_points[, n_outputs])
+        Curves on the grid of the pipeline.
+    y : None
+        Ignored.
+
+    Returns
+    -------
+    float
+        Minus the mean of norm(f - release) / norm(f) over the curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.local import geo_private_pipeline, reconstruction_score
+    >>> X = np.full((4, 20), 9.0)
+    >>> pipeline = geo_private_pipeline(epsilon=1e6, bounds=(0, 10)).fit(X)
+    >>> round(reconstruction_score(pipeline, X), 3) + 0.0
+    0.0
+    """
+    curves = np.asarray(X, dtype=np.float64)
+    released = estimator.inverse_transform(estimator.transform(X))
+    rows = (len(curves), -1)
+    error = np.linalg.norm((curves - released).reshape(rows), axis=1)
+    norm = np.linalg.norm(curves.reshape(rows), axis=1)
+    return float(-np.mean(error / np.where(norm > 0, norm, 1.0)))
+
+
+def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
+    """Say what a `GridSearchCV` would cost each curve if the data were private.
+
+    Parameters
+    ----------
+    search : GridSearchCV
+        The search over a pipeline, fitted or not.
+    X : array-like
+        Curves of the form that the search will see; only their form is used.
+
+    Returns
+    -------
+    PrivacyGuarantee
+        The sum over all candidates: each curve is released once by each of them, when
+        it is in the test set (in every fold with ``return_train_score``, or with a
+        splitter whose test sets may overlap). Valid against whoever sees all of these
+        releases; the scores and the choice themselves are computed from the raw curves
+        and are *not* private.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfuncpriv.local import geo_private_pipeline, search_guarantee
+    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100))
+    >>> search = GridSearchCV(pipeline, {"project__n_basis": [8, 16, 32]})
+    >>> search_guarantee(search, np.zeros((1, 50))).epsilon
+    0.03
+    """
+    folds = 5 if search.cv is None else search.cv
+    counted = isinstance(folds, int)  # k folds, disjoint test sets
+    repeats = 1
+    if search.return_train_score or not counted:
+        repeats = folds if counted else folds.get_n_splits(X)
+    parts = []
+    for parameters in ParameterGrid(search.param_grid):
+        pipeline = clone(search.estimator).set_params(**clone(parameters, safe=False))
+        parts += [pipeline_guarantee(pipeline.fit(X))] * repeats
+    return reduce(add, parts)

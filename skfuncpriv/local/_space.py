@@ -1,0 +1,102 @@
+"""The inner product space that coefficients live in, and the noise it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..basis import Basis
+from ..noise import NoiseLaw, ShapedNoise
+from ._budget import GeoBudget
+from ._whitening import Whitening
+
+_ORTHONORMAL = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientSpace:
+    """Coefficients with a public Gram matrix.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (m,)
+        The frequency of each coefficient, equal ones if there is no order; *public*.
+    error : float
+        A bound on norm(G - I) where the basis counts as orthonormal; *public*.
+    whitening : Whitening or None
+        The factors of G where it does not.
+    """
+
+    ranks: np.ndarray
+    error: float = 0.0
+    whitening: Whitening | None = None
+
+    @classmethod
+    def from_parameters(
+        cls, size: int, basis: Basis | None, gram: Any, n_outputs: int
+    ) -> CoefficientSpace:
+        """Read the parameters of `GeoPrivateCoefficients`."""
+        if basis is not None and gram is not None:
+            raise ValueError("give either basis or gram, not both")
+        ranks = np.arange(size) // n_outputs
+        if basis is None and gram is None:
+            return cls(ranks)
+        if basis is not None:
+            if basis.n_basis != size // n_outputs:
+                raise ValueError(
+                    f"basis has {basis.n_basis} functions, for {size} coefficients of "
+                    f"{n_outputs} outputs"
+                )
+            gram = basis.gram()
+            ranks = ranks if basis.ordered_by_frequency else np.zeros(size, dtype=int)
+        matrix = _checked_gram(gram, size // n_outputs)
+        deviation = matrix - np.eye(len(matrix))
+        if np.abs(deviation).max() <= _ORTHONORMAL:
+            rounding = 64 * len(matrix) * 2.0**-53
+            return cls(ranks, float(np.linalg.norm(deviation, 2)) + rounding)
+        return cls(ranks, 0.0, Whitening(np.kron(matrix, np.eye(n_outputs))))
+
+    def restricted(self, columns: np.ndarray) -> CoefficientSpace:
+        """The space of some of the coefficients."""
+        if len(columns) == len(self.ranks):
+            return self
+        whitening = self.whitening
+        if whitening is not None:
+            whitening = whitening.restricted(columns)
+        return CoefficientSpace(self.ranks[columns], self.error, whitening)
+
+    def law(self, budget: GeoBudget) -> NoiseLaw:
+        """The noise law that spends the budget."""
+        if self.whitening is not None:
+            return self.whitening.law(budget)
+        stretch = (1 - self.error) ** -0.5 * (1 + 2.0**-50) if self.error else 1.0
+        return budget.law(len(self.ranks), stretch)
+
+    def plain_law(self, law: NoiseLaw) -> NoiseLaw:
+        """The law of the noise in orthonormal coordinates."""
+        return law.law if isinstance(law, ShapedNoise) else law
+
+    def to_orthonormal(self, rows: np.ndarray) -> np.ndarray:
+        """Coordinates in which the noise is spherical; public maths on a release."""
+        if self.whitening is None:
+            return rows
+        return rows @ self.whitening.to_orthonormal.T
+
+    def from_orthonormal(self, rows: np.ndarray) -> np.ndarray:
+        """Back to the coefficients of the basis."""
+        if self.whitening is None:
+            return rows
+        return np.asarray(solve_triangular(self.whitening.to_orthonormal, rows.T).T)
+
+
+def _checked_gram(gram: Any, size: int) -> np.ndarray:
+    matrix = np.array(gram, dtype=np.float64)
+    symmetric = matrix.shape == (size, size) and (matrix == matrix.T).all()
+    if not (symmetric and np.isfinite(matrix).all() and (np.diag(matrix) > 0).all()):
+        raise ValueError(
+            f"gram must be a symmetric positive definite {size} x {size} matrix"
+        )
+    return matrix

@@ -1,0 +1,89 @@
+"""Coefficients of a basis that is not orthonormal, and the noise they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from ..exceptions import PrivacyError
+from ..noise import NoiseLaw, ShapedNoise
+from ._budget import GeoBudget
+
+_UNIT = 2.0**-53
+_TOLERANCE = 2.0**-20  # largest relative error of squared distances that is paid for
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """Triangular factors of a Gram matrix G, refused where floats cannot hold them.
+
+    Notes
+    -----
+    dist^2 = (a - a')^T G (a - a') for coefficients a. Noise S Y with Y of a spherical
+    law and S S^T = G^-1 has that distance as its norm: norm(S^-1 h)^2 = h^T G h. In
+    floats S^T G S = I + E only, so norm(S^-1 h)^2 <= h^T G h / (1 - norm(E)); E is
+    bounded, its rounding errors included, and paid for by the scale of Y. A matrix
+    with norm(E) above 2^-20 is refused: that happens long before noise is lost.
+    """
+
+    gram: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not self.error <= _TOLERANCE:
+            raise PrivacyError(
+                "the basis is singular in floating point, so that noise would vanish "
+                "in some directions: use fewer functions, or an orthonormal basis of "
+                "the same functions (basis.orthonormalize())"
+            )
+
+    @cached_property
+    def shape(self) -> np.ndarray:
+        """The lower triangular S with S S^T = G^-1 (nan if there is none)."""
+        reverse = slice(None, None, -1)
+        upper = _cholesky(self._scaled[reverse, reverse])[reverse, reverse]
+        inverse = solve_triangular(upper, np.eye(len(upper)), check_finite=False)
+        return np.asarray(np.tril(inverse.T) / self._sizes[:, None])
+
+    @cached_property
+    def to_orthonormal(self) -> np.ndarray:
+        """The upper triangular R with R^T R = G: R a are orthonormal coefficients."""
+        return np.asarray(_cholesky(self._scaled).T * self._sizes)
+
+    @cached_property
+    def error(self) -> float:
+        """A bound on norm(S^T G S - I), rounding errors included."""
+        shape, size = self.shape, len(self.gram)
+        deviation = np.linalg.norm(shape.T @ self.gram @ shape - np.eye(size), 2)
+        spread = np.abs(shape).T @ np.abs(self.gram) @ np.abs(shape)
+        rounding = 64 * size * _UNIT * np.linalg.norm(spread, 2)
+        return float(deviation + rounding)
+
+    def law(self, budget: GeoBudget) -> NoiseLaw:
+        """The law of the noise of coefficients."""
+        plain = budget.law(len(self.gram), (1 - self.error) ** -0.5 * (1 + 8 * _UNIT))
+        return ShapedNoise(plain, self.shape)
+
+    def restricted(self, columns: np.ndarray) -> Whitening:
+        """The same for some of the functions."""
+        return Whitening(self.gram[np.ix_(columns, columns)])
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        return np.sqrt(np.diagonal(self.gram))
+
+    @cached_property
+    def _scaled(self) -> np.ndarray:
+        """G with a unit diagonal, so that units do not look like singularity."""
+        with np.errstate(all="ignore"):
+            return self.gram / np.outer(self._sizes, self._sizes)
+
+
+def _cholesky(matrix: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor; nan where there is none."""
+    try:
+        return np.asarray(cholesky(matrix, lower=True))
+    except (LinAlgError, ValueError):
+        return np.full(matrix.shape, np.nan)
