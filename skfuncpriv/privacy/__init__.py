@@ -13,6 +13,8 @@ from ._conversion import rho_for_approx_dp
 from ._guarantee import PrivacyGuarantee
 from ._ledger import BudgetLedger
 from ._ledger_file import LedgerRecord
+from ._selection import permute_and_flip, selection_epsilon
+from ._sparse_vector import sparse_coefficients, sparse_vector
 
 __all__ = [
     "AuditResult",
@@ -25,6 +27,10 @@ __all__ = [
     "exact_epsilon",
     "gaussian_delta",
     "laplace_scale",
+    "permute_and_flip",
     "rho_for_approx_dp",
+    "selection_epsilon",
+    "sparse_coefficients",
+    "sparse_vector",
     "zcdp_sigma",
 ]

@@ -157,6 +157,18 @@ def test_a_word_of_zeros_is_refined_until_it_is_bounded():
     assert draws.enclose(0)[0] > 131
 
 
+@pytest.mark.parametrize("last", [(9, 1), (1, 9)])
+def test_bits_are_added_until_the_draws_are_apart(last):
+    """Equal in 127 bits, then told apart: the larger U is the smaller draw."""
+    bits = PlantedBits([2**63, 2**63], [5], [5], [last[0]], [last[1]])
+    draws = RealDraws("exponential", 1.0, 2, bits)
+    zero = np.zeros(1)
+    left = NoisyValues(zero, draws, np.array([0]))
+    right = NoisyValues(zero, draws, np.array([1]))
+    assert at_most(left, right)[0] == (last[0] > last[1])
+    assert len(bits.given) == 5
+
+
 def test_a_shared_draw_keeps_its_bits(monkeypatch):
     """All comparisons of a draw speak of one real number: they are an order."""
     monkeypatch.setattr(module, "ROUNDOFF", math.inf)
