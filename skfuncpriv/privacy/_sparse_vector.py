@@ -104,6 +104,10 @@ def sparse_vector(
     D sqrt((1/a + 1/b)^2 + 1/b^2) <= epsilon suffices. For the distances r_k of x to
     growing subspaces, <grad r_j, grad r_k> = r_k / r_j >= 0.
 
+    All this concerns the numbers that are compared. If they are only within e of
+    queries with these properties, each h errs by 2 e at most, which adds 2 e / D to the
+    distance, and sqrt(2) times that if aligned.
+
     References
     ----------
     .. [1] C. Dwork and A. Roth, "The algorithmic foundations of differential privacy",
