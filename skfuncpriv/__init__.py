@@ -3,7 +3,12 @@
 from .curves import Curves
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
 from .iclp import ICLPMean
-from .local import BasisProjector, GeoPrivateCoefficients, SVTBasisSelector
+from .local import (
+    BasisProjector,
+    GeoPrivateCoefficients,
+    GeoPrivateCurve,
+    SVTBasisSelector,
+)
 from .plotting import MeanCurveDisplay
 from .privacy import BudgetLedger, PrivacyGuarantee, audit
 
@@ -15,6 +20,7 @@ __all__ = [
     "BudgetLedger",
     "Curves",
     "GeoPrivateCoefficients",
+    "GeoPrivateCurve",
     "ICLPMean",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",

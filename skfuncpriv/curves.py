@@ -85,6 +85,8 @@ class Curves:
         Public: whether the values came with an axis of outputs, even of length 1.
     all_missing : ndarray of bool of shape (n_curves,)
         Private: the curves without data, which count with contribution 0.
+    output_names : tuple of str
+        Public: the names of the columns of values; None if they have none.
 
     Raises
     ------
@@ -115,6 +117,7 @@ class Curves:
     times: Any
     offsets: Any
     grid: Any
+    output_names: tuple[str, ...] | None = None
 
     def __init__(
         self,
@@ -234,7 +237,9 @@ class Curves:
         values, times, offsets, ids = read_long(
             frame, id, t, y, allow_nan=missing == "interpolate", duplicates=duplicates
         )
-        return cls(values, times, offsets, ids=ids, domain=domain, missing=missing)
+        curves = cls(values, times, offsets, ids=ids, domain=domain, missing=missing)
+        curves.output_names = tuple(map(str, y if isinstance(y, list | tuple) else [y]))
+        return curves
 
     @classmethod
     def from_fdata(cls, fd: Any, *, missing: str = "error") -> Curves:

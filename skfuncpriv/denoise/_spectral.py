@@ -141,6 +141,6 @@ def _spectra(noise: float, bound: float | None, ranks: np.ndarray) -> np.ndarray
     sizes = np.geomspace(_LOWEST * noise, largest, count)
     power = (1.0 + ranks) ** (-2 * np.array(_EXPONENTS)[:, None])
     bell = np.exp(-np.square(ranks / np.array(_WIDTHS)[:, None]))
-    decay = np.concatenate([power, bell]) if ranks.any() else np.ones((1, 1))
+    decay = np.concatenate([power, bell]) if ranks.any() else power[:1]
     spectra = (sizes[:, None, None] * decay[None, :, :]).reshape(-1, len(ranks))
     return np.concatenate([np.zeros((1, len(ranks))), spectra])

@@ -294,8 +294,10 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         if count == "auto":
             count = largest
             if self.norm_bound_ is not None and not budget.is_concentrated:
-                balance = _TAIL * budget.amount * self.norm_bound_ / n_outputs
-                count = int(np.clip(np.rint(np.sqrt(balance)), 1, largest))
+                worth = frequencies_worth_their_noise(
+                    budget, self.norm_bound_, n_outputs
+                )
+                count = int(np.clip(np.rint(worth), 1, largest))
         elif count is None:
             count = largest
         return min(check_count(count, "n_coefficients"), largest) * n_outputs
@@ -325,6 +327,16 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         white = space.to_orthonormal(noisy)
         white = spectral_average(white, plain, energy_bound=bound, ranks=space.ranks)
         return space.from_orthonormal(white)
+
+
+def frequencies_worth_their_noise(
+    budget: GeoBudget, norm_bound: float, n_outputs: int
+) -> float:
+    """The number m of frequencies whose noise equals what they miss, under GP.
+
+    About (m d)^2 / eps^2 against a tail of (0.13 tau)^2 / m^2, for d outputs.
+    """
+    return float(np.sqrt(_TAIL * budget.amount * norm_bound / n_outputs))
 
 
 def _patterns(present: np.ndarray) -> Any:

@@ -14,6 +14,8 @@ from ..curves import Curves, as_curves
 from ..summaries import ValueBounds, curve_coefficients
 from ._rows import CHUNK_ROWS
 
+_UNIT = 2.0**-53
+_DEGREES = {"lon", "lat", "long", "lng", "longitude", "latitude"}
 # Points of one irregular curve, beyond which the stated rounding error may not hold.
 LARGEST_CURVE = 1 << 20
 
@@ -48,6 +50,7 @@ class ObservedCurves:
             X, grid=owner.grid, domain=basis.domain, missing=owner.missing
         )
         check_feature_names(owner, X, reset=reset)
+        refuse_degrees(curves.output_names)
         if curves.is_regular:
             check_n_features(owner, len(curves.grid), reset)
             return cls(curves, basis, basis.projection(curves.grid))
@@ -149,6 +152,31 @@ class ObservedSurfaces:
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
         centred = np.clip(self.values[rows], values.low, values.high) - values.center
         return centred @ self.matrix
+
+
+def refuse_degrees(names: tuple[str, ...] | None) -> None:
+    """Refuse positions in degrees: their differences are no distances."""
+    if names is not None and _DEGREES.intersection(name.lower() for name in names):
+        raise ValueError(
+            "longitude and latitude are degrees, not distances: convert them with "
+            "to_metres(lon, lat, origin=...), about a public origin"
+        )
+
+
+def projection_error(
+    gram: np.ndarray, observed: Observed, values: ValueBounds
+) -> float:
+    """A bound on what floats add to the distance of two functions.
+
+    Twice the error of the coefficients of one: of products and sums, of a basis that is
+    orthonormal to rounding only, and of the norms that a later selection computes.
+    """
+    size = len(gram)
+    stretch = np.linalg.norm(gram - np.eye(size), 2) + 64 * size * _UNIT
+    reach = np.linalg.norm(values.reach) * np.sqrt(observed.volume)
+    products = (observed.n_products + 64) * _UNIT * np.sqrt(size) * reach
+    tails = (size * observed.n_outputs + 64) * _UNIT * values.norm_bound
+    return float(2 * (products + tails) + stretch * 2 * values.norm_bound)
 
 
 def check_n_features(owner: Any, n_features: int, reset: bool) -> None:

@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._validation import check_count, check_interval
 from ..basis import Basis, CosineBasis, TensorBasis
 from ._bounds import value_bounds
-from ._observed import Observed, ObservedCurves, ObservedSurfaces
+from ._observed import (
+    Observed,
+    ObservedCurves,
+    ObservedSurfaces,
+    projection_error,
+)
 from ._rows import map_rows
-
-_UNIT = 2.0**-53
 
 
 class BasisProjector(TransformerMixin, BaseEstimator):
@@ -156,8 +159,9 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         self.n_outputs_, self._is_vector = observed.n_outputs, observed.is_vector
         self._values, self.center_ = values, values.center
         bounded = self.bounds is not None
+        error = projection_error(basis.gram(), observed, values)
         self.norm_bound_ = values.norm_bound if bounded else None
-        self.projection_error_ = self._error(values, observed) if bounded else None
+        self.projection_error_ = error if bounded else None
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -272,14 +276,6 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         axes = [np.asarray(axis, dtype=np.float64) for axis in grid]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
         return self.basis_.evaluate(points.reshape(-1, len(axes))), points.shape[:-1]
-
-    def _error(self, values: Any, observed: Observed) -> float:
-        gram = self.basis_.gram()
-        stretch = np.linalg.norm(gram - np.eye(len(gram)), 2) + 64 * len(gram) * _UNIT
-        reach = np.linalg.norm(values.reach) * np.sqrt(observed.volume)
-        products = (observed.n_products + 64) * _UNIT * np.sqrt(len(gram)) * reach
-        tails = (len(gram) * observed.n_outputs + 64) * _UNIT * values.norm_bound
-        return float(2 * (products + tails) + stretch * 2 * values.norm_bound)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
