@@ -17,15 +17,17 @@ from .._validation import check_positive
 from ..noise import NoiseLaw
 from ._mixture import normal_mixtures
 
-_NOTHING = 0.25  # prior probability that there is no signal
+_NOTHING = (0.25, 0.75)  # prior probability that there is no signal, at least and at
+_RISE = 3.0  # most; in between, this multiple of noise energy over the bound
 _EXPONENTS = (0.5, 1.0, 1.5, 2.0)
 _WIDTHS = (2.0, 4.0, 8.0, 16.0)
-_LOWEST = 0.1  # smallest size A, as a share of the noise variance
+# From here on in units in which the smallest variance of the noise is 1.
+_LOWEST = 0.1  # smallest size A
 _RATIO = 4.0  # at most, between neighbouring sizes
-_WIDEST = 1e12  # largest size, as a multiple of the noise variance; bounds beyond it
-# and no bound at all are alike
+_WIDEST = 1e12  # largest size; bounds beyond it and no bound at all are alike
 _CHUNK_ROWS = 128
-_FAR = 1e100  # coefficients beyond so many deviations of the noise are left alone
+_FAR = 1e100  # coefficients beyond are left alone
+_TINY = 1e-280  # noise variances beyond it and its inverse are out of reach of floats
 
 
 def spectral_average(
@@ -66,8 +68,9 @@ def spectral_average(
     Given a spectrum v and the mixing node k of the noise (variance t_k), a coefficient
     of rank r is N(0, v_r + t_k), and the posterior mean of its signal is
     v_r / (v_r + t_k) times the coefficient. These factors are averaged over the
-    posterior law of (v, k); a quarter of the prior mass lies on no signal. Nothing is
-    sampled: the result is a fixed function of the release.
+    posterior law of (v, k). A quarter of the prior mass lies on no signal, and up to
+    three quarters where the noise has an energy near the bound. Nothing is sampled: the
+    result is a fixed function of the release.
 
     Examples
     --------
@@ -81,8 +84,10 @@ def spectral_average(
     rows = np.asarray(released, dtype=np.float64)
     bound = None if energy_bound is None else check_positive(energy_bound, "bound")
     order = np.arange(law.size) if ranks is None else np.asarray(ranks)
-    if not np.isfinite(1 / np.square(law.std).min()):
-        return rows.copy()  # noise below what floats can square
+    with np.errstate(all="ignore"):
+        noise = float(np.square(law.std).min())
+    if not _TINY < noise < 1 / _TINY:
+        return rows.copy()
     prior = _prior(law, bound, tuple(order.tolist()))
     result = np.empty_like(rows)
     for start in range(0, len(rows), _CHUNK_ROWS):
@@ -103,21 +108,24 @@ class _Spectra:
                 f"{type(law).__name__} has several mixing variables: use "
                 "bayesian_average"
             )
-        noise = float(np.square(law.std).min())
-        signal = _spectra(noise, bound, np.array(ranks))
-        log_prior = np.full(len(signal), np.log((1 - _NOTHING) / (len(signal) - 1)))
-        log_prior[0] = np.log(_NOTHING)
-        total = signal[:, None, :] + blocks[0].variances[None, :, :]
+        self._deviation = float(law.std.min())
+        noise = self._deviation**2
+        signal = _spectra(None if bound is None else bound / noise, np.array(ranks))
+        relative = 0.0 if bound is None else law.expected_square / bound
+        nothing = np.clip(_RISE * relative, *_NOTHING)
+        log_prior = np.full(len(signal), np.log((1 - nothing) / (len(signal) - 1)))
+        log_prior[0] = np.log(nothing)
+        total = signal[:, None, :] + blocks[0].variances[None, :, :] / noise
         log_density = -0.5 * np.log(total).sum(axis=2)
         log_density += log_prior[:, None] + blocks[0].log_weights[None, :]
         self._constant = log_density.ravel()
         self._precision = np.ascontiguousarray((0.5 / total).reshape(-1, law.size).T)
         self._factors = (signal[:, None, :] / total).reshape(-1, law.size)
-        self._far = _FAR * np.sqrt(noise)
 
     def shrinkage(self, rows: np.ndarray) -> np.ndarray:
         """The posterior mean factor of every coefficient, shape of `rows`."""
-        near = np.clip(rows, -self._far, self._far)
+        with np.errstate(over="ignore"):
+            near = np.clip(rows / self._deviation, -_FAR, _FAR)
         posterior = np.square(near) @ self._precision
         np.subtract(self._constant, posterior, out=posterior)
         posterior -= posterior.max(axis=1, keepdims=True)
@@ -132,13 +140,11 @@ def _prior(law: NoiseLaw, bound: float | None, ranks: tuple[int, ...]) -> _Spect
     return _Spectra(law, bound, ranks)
 
 
-def _spectra(noise: float, bound: float | None, ranks: np.ndarray) -> np.ndarray:
+def _spectra(bound: float | None, ranks: np.ndarray) -> np.ndarray:
     """Variances of every component, zero first, shape (n_components, m)."""
-    largest = _WIDEST * noise
-    if bound is not None:
-        largest = min(largest, max(bound, 4 * noise))
-    count = int(np.ceil(np.log(largest / (_LOWEST * noise)) / np.log(_RATIO))) + 1
-    sizes = np.geomspace(_LOWEST * noise, largest, count)
+    largest = _WIDEST if bound is None else min(_WIDEST, max(bound, 4.0))
+    count = int(np.ceil(np.log(largest / _LOWEST) / np.log(_RATIO))) + 1
+    sizes = np.geomspace(_LOWEST, largest, count)
     power = (1.0 + ranks) ** (-2 * np.array(_EXPONENTS)[:, None])
     bell = np.exp(-np.square(ranks / np.array(_WIDTHS)[:, None]))
     decay = np.concatenate([power, bell]) if ranks.any() else power[:1]

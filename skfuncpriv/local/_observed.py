@@ -9,10 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._sklearn import check_feature_names
+from .._tables import as_numbers, check_finite
 from ..basis import Basis, TensorBasis
 from ..curves import Curves, as_curves
 from ..summaries import ValueBounds, curve_coefficients
-from ._rows import CHUNK_ROWS
+from ._rows import CHUNK_ROWS, check_n_features
 
 _UNIT = 2.0**-53
 _DEGREES = {"lon", "lat", "long", "lng", "longitude", "latitude"}
@@ -29,6 +30,7 @@ class Observed(Protocol):
     grid: Any
     volume: float
     n_products: int
+    place_error: float
     chunk_rows: int
 
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
@@ -56,6 +58,11 @@ class ObservedCurves:
             return cls(curves, basis, basis.projection(curves.grid))
         if reset:
             vars(owner).pop("n_features_in_", None)
+        elif hasattr(owner, "n_features_in_"):
+            raise ValueError(
+                "irregular curves, after fit saw a common grid: fit to irregular ones, "
+                "whose rounding errors are larger"
+            )
         if np.diff(curves.offsets).max() > LARGEST_CURVE:
             raise ValueError("a curve may have at most 2^20 points")
         return cls(curves, basis, None)
@@ -87,19 +94,33 @@ class ObservedCurves:
         return LARGEST_CURVE if self.matrix is None else len(self.matrix)
 
     @property
+    def place_error(self) -> float:
+        return float(np.linalg.norm(_place_errors(self.basis, self.n_products)))
+
+    @property
     def chunk_rows(self) -> int:
         return 64 if self.matrix is None else CHUNK_ROWS
 
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
         if self.matrix is None:
-            part, basis = self.curves[rows], self.basis
-            chunks = curve_coefficients(part, basis.projection, basis.domain, values)
+            part, domain = self.curves[rows], self.basis.domain
+            chunks = curve_coefficients(part, self._project, domain, values)
             return np.concatenate(list(chunks))
         centred = np.clip(self.curves.values[rows], values.low, values.high)
         centred -= values.center
         centred[self.curves.all_missing[rows]] = 0.0
         outputs = np.tensordot(centred, self.matrix, axes=(1, 0))
         return outputs.swapaxes(1, 2).reshape(len(centred), -1)
+
+    def _project(self, times: np.ndarray) -> np.ndarray:
+        """The projection of one irregular curve, whose times are private.
+
+        On a whole line the interpolant of one point is zero almost everywhere; a basis
+        refuses it, and that refusal would show the number of points.
+        """
+        if len(times) == 1 and getattr(self.basis, "whole_line", False):
+            return np.zeros((1, self.basis.n_basis))
+        return self.basis.projection(times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +131,7 @@ class ObservedSurfaces:
     grid: tuple[np.ndarray, ...]
     volume: float
     matrix: np.ndarray
+    place_error: float
 
     n_outputs = 1
     is_vector = False
@@ -120,14 +142,15 @@ class ObservedSurfaces:
         cls, owner: Any, X: Any, basis: TensorBasis, reset: bool
     ) -> ObservedSurfaces:
         """Read data as the projector `owner` was told to."""
-        surfaces = np.asarray(X, dtype=np.float64)
+        surfaces = as_numbers(X)
         if surfaces.ndim != basis.n_variables + 1:
             raise ValueError(
                 f"functions of {basis.n_variables} variables are an array with "
                 f"{basis.n_variables + 1} axes, the first of which counts them"
             )
-        if not np.isfinite(surfaces).all():
-            raise ValueError("surfaces must be finite numbers")
+        check_finite(surfaces)
+        if 0 in surfaces.shape:
+            raise ValueError("there must be at least one surface, of one point or more")
         shape = surfaces.shape[1:]
         grid = owner.grid
         if grid is None:
@@ -139,7 +162,14 @@ class ObservedSurfaces:
         check_n_features(owner, math.prod(shape), reset)
         volume = math.prod(high - low for low, high in basis.domain)
         flat = surfaces.reshape(len(surfaces), -1)
-        return cls(flat, grid, volume, basis.projection(grid))
+        moved = sum(
+            _place_errors(one, len(axis))[index] * np.sqrt(volume / np.ptp(one.domain))
+            for one, axis, index in zip(
+                basis.bases, grid, basis.indices.T, strict=True
+            )
+        )
+        error = float(np.linalg.norm(moved))
+        return cls(flat, grid, volume, basis.projection(grid), error)
 
     @property
     def n_rows(self) -> int:
@@ -168,23 +198,29 @@ def projection_error(
 ) -> float:
     """A bound on what floats add to the distance of two functions.
 
-    Twice the error of the coefficients of one: of products and sums, of a basis that is
-    orthonormal to rounding only, and of the norms that a later selection computes.
+    Twice the error of the coefficients of one: of products and sums, of points that are
+    rounded, of a basis that is orthonormal to rounding only, and of the norms that a
+    later selection computes.
     """
     size = len(gram)
     stretch = np.linalg.norm(gram - np.eye(size), 2) + 64 * size * _UNIT
-    reach = np.linalg.norm(values.reach) * np.sqrt(observed.volume)
-    products = (observed.n_products + 64) * _UNIT * np.sqrt(size) * reach
+    reach = np.linalg.norm(values.reach)
+    products = (observed.n_products + 64) * _UNIT * np.sqrt(size * observed.volume)
+    products = (products + observed.place_error) * reach
     tails = (size * observed.n_outputs + 64) * _UNIT * values.norm_bound
-    return float(2 * (products + tails) + stretch * 2 * values.norm_bound)
+    return float(2 * products + 3 * tails + stretch * 2 * values.norm_bound)
 
 
-def check_n_features(owner: Any, n_features: int, reset: bool) -> None:
-    """The number of columns, in the words of scikit-learn."""
-    if reset:
-        owner.n_features_in_ = n_features
-    elif n_features != getattr(owner, "n_features_in_", n_features):
-        raise ValueError(
-            f"X has {n_features} features, but {type(owner).__name__} is expecting "
-            f"{owner.n_features_in_} features as input"
-        )
+def _place_errors(basis: Basis, n_points: int) -> np.ndarray:
+    """What rounded points of a quadrature change in inner products, per unit of value.
+
+    Moving the argument of a product q phi by e changes its integral by at most e times
+    the integral of abs((q phi)'): of the variation of phi, and of at most 2 max abs(phi)
+    for each of the n_points - 1 lines of a q between -1 and 1. Far from zero, points
+    are rounded coarsely.
+    """
+    low, high = basis.domain
+    functions = basis.evaluate(np.linspace(low, high, 16 * basis.n_basis + 1))
+    variation = np.abs(np.diff(functions, axis=0)).sum(axis=0)
+    variation += 2 * n_points * np.abs(functions).max(axis=0)
+    return 4 * _UNIT * (abs(low) + abs(high)) * variation
