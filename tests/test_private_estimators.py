@@ -1,4 +1,4 @@
-"""What must hold of every private estimator, over the list of `test_common.py`.
+"""What must hold of every central estimator, over the list of `test_common.py`.
 
 Private numbers are found without knowing the estimator: its noise is silenced at the
 one place where noise is added, and what it then "releases" are the private statistics.
@@ -25,7 +25,7 @@ from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
 from skfuncpriv.noise import NoiseLaw, OperatingSystemBits, RandomBits, SeededBits
 from skfuncpriv.privacy import BudgetLedger
 from tests.iclp.spine import recorded, silenced
-from tests.test_common import ESTIMATORS
+from tests.test_common import CENTRAL
 
 N_PEOPLE = 300
 
@@ -35,7 +35,7 @@ def name_of(estimator):
     return "-".join([type(estimator).__name__, *filter(None, options)])
 
 
-@pytest.fixture(params=ESTIMATORS, ids=name_of)
+@pytest.fixture(params=CENTRAL, ids=name_of)
 def model(request):
     """An estimator with a budget at which noise is felt and does not dominate."""
     return clone(request.param).set_params(epsilon=5.0)

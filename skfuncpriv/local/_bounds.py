@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_positive
+from ..basis import Basis, TensorBasis
 from ..summaries import ValueBounds
 
 # Where there are no bounds: far beyond any unit, near enough for squares to be finite.
@@ -47,3 +49,12 @@ def coefficient_bound(
         return given
     implied = value_bounds(bounds, domain, n_outputs, center).norm_bound
     return implied if given is None else min(given, implied)
+
+
+def domain_of(basis: Basis | TensorBasis | None) -> tuple[float, float]:
+    """The interval of a basis, or one as long as the volume of several variables."""
+    if basis is None:
+        return (0.0, 1.0)
+    if isinstance(basis, TensorBasis):
+        return (0.0, math.prod(high - low for low, high in basis.domain))
+    return basis.domain

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
 from .._validation import check_count
-from ..basis import Basis
+from ..basis import Basis, TensorBasis
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
-from ._bounds import coefficient_bound
+from ._bounds import coefficient_bound, domain_of
 from ._budget import GeoBudget
-from ._rows import largest_share, map_rows
+from ._rows import largest_share, map_rows, read_rows
 from ._space import CoefficientSpace
 
 _TAIL = 0.13  # norm beyond m frequencies, as a share of the bound, times m
@@ -35,15 +35,15 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         either `epsilon` or `rho`; `epsilon_for_radius` helps to choose.
     rho : float, default=None
         *Public.* Loss per squared unit of L2 distance: rho-CGP, Gaussian noise.
-    basis : Basis, default=None
+    basis : Basis or TensorBasis, default=None
         *Public.* The functions that the coefficients belong to; None is an orthonormal
         basis in the order of frequency, as `BasisProjector` makes.
     gram : array-like of shape (m, m), default=None
         *Public.* Inner products of the functions, instead of `basis`.
     n_coefficients : int, "auto" or None, default="auto"
         *Public.* Only so many frequencies are released, the rest become NaN. "auto"
-        chooses from `epsilon` and the public bound on the norm, if there is one; None
-        releases all.
+        chooses from `epsilon` and the public bound on the norm, if there is one and
+        `basis` is ordered by frequency; None releases all.
     n_outputs : int, default=1
         *Public.* How many consecutive coefficients share a frequency: the number of
         values of a vector-valued function.
@@ -139,7 +139,7 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         *,
         epsilon: float | None = None,
         rho: float | None = None,
-        basis: Basis | None = None,
+        basis: Basis | TensorBasis | None = None,
         gram: Any = None,
         n_coefficients: int | str | None = "auto",
         n_outputs: int = 1,
@@ -189,11 +189,13 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         seeded = random_bits(self.random_state).seeded
         if not isinstance(self.denoise, bool):
             raise ValueError(f"denoise must be True or False, got {self.denoise!r}")
-        self._check(X, reset=True)
+        if not isinstance(self.basis, Basis | TensorBasis | None):
+            raise TypeError(f"basis must be a Basis, got {self.basis!r}")
+        read_rows(self, X, reset=True)
         n_outputs = check_count(self.n_outputs, "n_outputs")
         if self.n_features_in_ % n_outputs:
             raise ValueError("n_outputs must divide the number of coefficients")
-        domain = self.domain or (self.basis.domain if self.basis else (0.0, 1.0))
+        domain = domain_of(self.basis) if self.domain is None else self.domain
         self.norm_bound_ = coefficient_bound(
             self.norm_bound, self.bounds, domain, n_outputs, self.center
         )
@@ -225,7 +227,7 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
             Released. NaN where nothing was released.
         """
         check_is_fitted(self)
-        rows = self._check(X, reset=False)
+        rows = read_rows(self, X, reset=False)
         bits = self._open_transform(largest_share(groups, len(rows), X))
         released = np.empty_like(rows)
 
@@ -282,18 +284,15 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         check_is_fitted(self)
         return self._budget.expected_square(self.n_coefficients_)
 
-    def _check(self, X: Any, reset: bool) -> np.ndarray:
-        return validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-
     def _count(self, budget: GeoBudget, n_outputs: int) -> int:
         """How many coefficients are released."""
         largest = self.n_features_in_ // n_outputs
         count = self.n_coefficients
         if count == "auto":
             count = largest
-            if self.norm_bound_ is not None and not budget.is_concentrated:
+            ordered = self.basis is None or self.basis.ordered_by_frequency
+            known = self.norm_bound_ is not None and ordered
+            if known and not budget.is_concentrated:
                 worth = frequencies_worth_their_noise(
                     budget, self.norm_bound_, n_outputs
                 )

@@ -164,9 +164,7 @@ class ObservedSurfaces:
         flat = surfaces.reshape(len(surfaces), -1)
         moved = sum(
             _place_errors(one, len(axis))[index] * np.sqrt(volume / np.ptp(one.domain))
-            for one, axis, index in zip(
-                basis.bases, grid, basis.indices.T, strict=True
-            )
+            for one, axis, index in zip(basis.bases, grid, basis.indices.T, strict=True)
         )
         error = float(np.linalg.norm(moved))
         return cls(flat, grid, volume, basis.projection(grid), error)
@@ -215,9 +213,9 @@ def _place_errors(basis: Basis, n_points: int) -> np.ndarray:
     """What rounded points of a quadrature change in inner products, per unit of value.
 
     Moving the argument of a product q phi by e changes its integral by at most e times
-    the integral of abs((q phi)'): of the variation of phi, and of at most 2 max abs(phi)
-    for each of the n_points - 1 lines of a q between -1 and 1. Far from zero, points
-    are rounded coarsely.
+    the integral of abs((q phi)'): the variation of phi, and at most 2 max abs(phi) for
+    each of the n_points - 1 lines of a q between -1 and 1. Far from zero, points are
+    rounded coarsely.
     """
     low, high = basis.domain
     functions = basis.evaluate(np.linspace(low, high, 16 * basis.n_basis + 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -10,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..basis import TensorBasis
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
+from ._bounds import domain_of
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import GeoPrivateCoefficients
 from ._projector import BasisProjector
@@ -71,11 +70,15 @@ def geo_private_pipeline(
     project = BasisProjector(bounds=bounds, domain=domain, **projector)
     shared = {"n_outputs": n_outputs}
     public = {"bounds": bounds, "domain": domain, "center": project.center}
-    if isinstance(project.basis, TensorBasis):
-        sides = [high - low for low, high in project.basis.domain]
-        public["domain"] = (0.0, math.prod(sides))
-    elif project.basis is not None:
-        public["domain"] = project.basis.domain
+    if project.basis is not None:
+        public["domain"] = domain_of(project.basis)
+        if not project.basis.ordered_by_frequency:
+            public["basis"] = project.basis.orthonormalize()
+            if selection in ("svt", "permute-and-flip"):
+                raise ValueError(
+                    f"selection={selection!r} takes the first functions of a basis, "
+                    "and these are ordered by position: use 'coefficients' or None"
+                )
     if selection is None:
         release = GeoPrivateCoefficients(epsilon=epsilon, rho=rho, **shared, **public)
         return Pipeline([("project", project), ("release", release)])
@@ -145,6 +148,11 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
             )
     for step in steps:
         check_is_fitted(step)
+        if isinstance(step, GeoPrivateCoefficients) and step._space.whitening:
+            raise PrivacyError(
+                "BasisProjector gives orthonormal coefficients: GeoPrivateCoefficients "
+                "must not be told of another basis or gram"
+            )
     error = steps[0].projection_error_
     if error is None:
         raise PrivacyError(
@@ -222,11 +230,10 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
     >>> search_guarantee(search, np.zeros((1, 50))).epsilon
     0.03
     """
-    folds = 5 if search.cv is None else search.cv
-    counted = isinstance(folds, int)  # k folds, disjoint test sets
+    disjoint = search.cv is None or isinstance(search.cv, int)  # k folds
     repeats = 1
-    if search.return_train_score or not counted:
-        repeats = folds if counted else folds.get_n_splits(X)
+    if search.return_train_score or not disjoint:
+        repeats = check_cv(search.cv).get_n_splits(X)
     parts = []
     for parameters in ParameterGrid(search.param_grid):
         pipeline = clone(search.estimator).set_params(**clone(parameters, safe=False))

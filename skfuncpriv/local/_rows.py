@@ -1,4 +1,4 @@
-"""Work on many independent rows: in chunks, in parallel, with a progress bar."""
+"""Many independent rows: how they are read, and work on them in parallel chunks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,51 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from .._base import people_of
+from .._grids import check_wide_shape
+from .._sklearn import check_feature_names
+from .._tables import (
+    INFINITE,
+    as_numbers,
+    frame_to_numbers,
+    is_frame,
+    refuse_no_table,
+)
 
 CHUNK_ROWS = 1 << 13
+
+
+def as_rows(X: Any) -> np.ndarray:
+    """Rows of coefficients, NaN where one is missing; refusals quote no value.
+
+    scikit-learn's own checks would print the private rows in some of their texts.
+    """
+    refuse_no_table(X)
+    rows = frame_to_numbers(X) if is_frame(X) else as_numbers(X)
+    check_wide_shape(rows)
+    if rows.ndim != 2:
+        raise ValueError("coefficients must be an array of shape (n, m)")
+    if np.isinf(rows).any():
+        raise ValueError(INFINITE)
+    return rows
+
+
+def read_rows(owner: Any, X: Any, reset: bool) -> np.ndarray:
+    """The same, with the names and the number of columns that `owner` knows."""
+    rows = as_rows(X)
+    check_feature_names(owner, X, reset=reset)
+    check_n_features(owner, rows.shape[1], reset)
+    return rows
+
+
+def check_n_features(owner: Any, n_features: int, reset: bool) -> None:
+    """The number of columns, in the words of scikit-learn."""
+    if reset:
+        owner.n_features_in_ = n_features
+    elif n_features != getattr(owner, "n_features_in_", n_features):
+        raise ValueError(
+            f"X has {n_features} features, but {type(owner).__name__} is expecting "
+            f"{owner.n_features_in_} features as input"
+        )
 
 
 def map_rows(

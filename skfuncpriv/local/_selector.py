@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
 from .._validation import check_count
@@ -17,7 +17,7 @@ from ..privacy import (
     sparse_vector,
 )
 from ._budget import SELECTION_SHARE, GeoBudget
-from ._rows import largest_share, map_rows
+from ._rows import largest_share, map_rows, read_rows
 
 METHODS = ("svt", "permute-and-flip", "coefficients")
 
@@ -158,7 +158,7 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
         seeded = random_bits(self.random_state).seeded
-        self._check(X, reset=True)
+        read_rows(self, X, reset=True)
         n_outputs = check_count(self.n_outputs, "n_outputs")
         largest, rest = divmod(self.n_features_in_, n_outputs)
         if rest:
@@ -196,7 +196,7 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
             coefficients as they were.
         """
         check_is_fitted(self)
-        rows = self._check(X, reset=False)
+        rows = read_rows(self, X, reset=False)
         bits = self._open_transform(largest_share(groups, len(rows), X), purpose=2)
 
         def select(chunk: slice, index: int) -> np.ndarray:
@@ -229,11 +229,6 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
                 self.release_epsilon, self.release_rho, prefix="release_"
             )
         return budget.scaled((1 - SELECTION_SHARE) / SELECTION_SHARE)
-
-    def _check(self, X: Any, reset: bool) -> np.ndarray:
-        return validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
 
     def _chosen(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
         """Which coefficients are chosen, bool of the shape of `rows`."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..basis import Basis
+from ..basis import Basis, TensorBasis
 from ..noise import NoiseLaw, ShapedNoise
 from ._budget import GeoBudget
 from ._whitening import Whitening
@@ -36,7 +36,11 @@ class CoefficientSpace:
 
     @classmethod
     def from_parameters(
-        cls, size: int, basis: Basis | None, gram: Any, n_outputs: int
+        cls,
+        size: int,
+        basis: Basis | TensorBasis | None,
+        gram: Any,
+        n_outputs: int,
     ) -> CoefficientSpace:
         """Read the parameters of `GeoPrivateCoefficients`."""
         if basis is not None and gram is not None:

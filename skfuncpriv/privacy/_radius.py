@@ -33,7 +33,7 @@ def epsilon_for_radius(radius: float, odds: float, *, domain: Any = None) -> flo
     Returns
     -------
     float
-        log(odds) / distance, rounded down.
+        The largest epsilon with epsilon * distance <= log(odds), rounded down.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def rho_for_radius(
     """
     distance = _distance(radius, domain)
     epsilon = math.log(_check_odds(odds)) * _SLACK
-    return _at_most(rho_for_approx_dp(epsilon, delta), distance * distance)
+    return _at_most(rho_for_approx_dp(epsilon, delta), distance, power=2)
 
 
 def _distance(radius: Any, domain: Any) -> float:
@@ -97,7 +97,7 @@ def _distance(radius: Any, domain: Any) -> float:
     if domain is not None:
         low, high = check_interval(domain, "domain")
         distance *= math.sqrt(high - low)
-    return distance
+    return check_positive(distance, "the L2 distance of the radius")
 
 
 def _check_odds(odds: Any) -> float:
@@ -107,6 +107,7 @@ def _check_odds(odds: Any) -> float:
     return factor
 
 
-def _at_most(loss: float, distance: float) -> float:
-    number = claim_at_most(Fraction(loss) * Fraction(_SLACK) / Fraction(distance))
+def _at_most(loss: float, distance: float, power: int = 1) -> float:
+    reach = Fraction(distance) ** power
+    number = claim_at_most(Fraction(loss) * Fraction(_SLACK) / reach)
     return check_positive(number, "the budget that the radius asks for")
