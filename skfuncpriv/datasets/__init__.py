@@ -2,5 +2,6 @@
 
 from skfuncpriv.datasets._elnino import load_elnino
 from skfuncpriv.datasets._make_curves import make_curves
+from skfuncpriv.datasets._storms import load_storms
 
-__all__ = ["load_elnino", "make_curves"]
+__all__ = ["load_elnino", "load_storms", "make_curves"]
