@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils import Bunch
 
 _DESCRIPTION = """\
-Tracks of 655 Atlantic storms, 1975 to 2022, from the HURDAT2 records of the National
-Oceanic and Atmospheric Administration (NOAA) of the United States, in the public
-domain. One row for each observation, mostly every six hours: the storm, the hours since
-its first observation, longitude and latitude of its centre in degrees, and the wind in
-knots. 24 pairs of storm and time occur twice. They concern no person: use a storm in
-the place of a person to try a private trace.
+Tracks of 655 Atlantic storms, 1975 to 2022.
+
+The HURDAT2 records of the National Oceanic and Atmospheric Administration (NOAA) of the
+United States; they are in the public domain. One row for each observation, mostly every
+six hours: the storm, the hours since its first observation, longitude and latitude of
+its centre in degrees, and the wind in knots. 24 pairs of storm and time occur twice.
+They concern no person: use a storm in the place of a person to try a private trace.
 """
 
 
