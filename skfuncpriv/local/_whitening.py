@@ -44,6 +44,8 @@ class Whitening:
         """The lower triangular S with S S^T = G^-1 (nan if there is none)."""
         reverse = slice(None, None, -1)
         upper = _cholesky(self._scaled[reverse, reverse])[reverse, reverse]
+        if not np.isfinite(upper).all():
+            return upper
         inverse = solve_triangular(upper, np.eye(len(upper)), check_finite=False)
         return np.asarray(np.tril(inverse.T) / self._sizes[:, None])
 
@@ -56,6 +58,8 @@ class Whitening:
     def error(self) -> float:
         """A bound on norm(S^T G S - I), rounding errors included."""
         shape, size = self.shape, len(self.gram)
+        if not np.isfinite(shape).all():
+            return np.inf
         deviation = np.linalg.norm(shape.T @ self.gram @ shape - np.eye(size), 2)
         spread = np.abs(shape).T @ np.abs(self.gram) @ np.abs(shape)
         rounding = 64 * size * _UNIT * np.linalg.norm(spread, 2)
