@@ -9,7 +9,7 @@ from .local import (
     GeoPrivateCurve,
     SVTBasisSelector,
 )
-from .plotting import MeanCurveDisplay
+from .plotting import MeanCurveDisplay, TraceDisplay
 from .privacy import BudgetLedger, PrivacyGuarantee, audit
 
 __version__ = "0.1.dev0"
@@ -27,5 +27,6 @@ __all__ = [
     "PrivacyError",
     "PrivacyGuarantee",
     "SVTBasisSelector",
+    "TraceDisplay",
     "audit",
 ]

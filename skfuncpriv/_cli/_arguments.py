@@ -1,4 +1,7 @@
-"""The parser of words, and the types of arguments; errors are one line."""
+"""The parser of words, types of arguments, and what several commands may be asked.
+
+Errors are one line.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import re
 from typing import Any, NoReturn
 
 from ._errors import CommandError
+
+PROG = "python -m skfuncpriv"
 
 
 class Parser(argparse.ArgumentParser):
@@ -72,3 +77,40 @@ def count(text: str) -> int:
             f"must be an integer >= 1, written as 1000, got {text!r}"
         )
     return int(text)
+
+
+def add_interval(parser: Any, option: str, low: str, high: str, text: str) -> None:
+    """Two numbers."""
+    # Not required=True: a missing one deserves more than argparse would say.
+    parser.add_argument(
+        option, type=float, nargs=2, metavar=(low, high), help=text, default=None
+    )
+
+
+def add_release(parser: Any) -> None:
+    """What may be asked of every release of a file."""
+    parser.add_argument(
+        "--no-denoise",
+        action="store_true",
+        help="leave out the denoising, which costs no privacy",
+    )
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="charge this budget first; nothing is released if it does not fit",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="INT",
+        help="repeatable noise, for teaching only: whoever knows the seed removes it",
+    )
+
+
+def add_force(parser: Any) -> None:
+    """Replace files."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace existing files: by default they are kept, a release is paid for",
+    )

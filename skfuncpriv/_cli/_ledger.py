@@ -27,11 +27,17 @@ def _create(args: Namespace) -> None:
             f"with: {PROG} ledger show {args.file}"
         )
     ledger = BudgetLedger(
-        args.file, epsilon=args.epsilon, delta=args.delta, unit=args.unit
+        args.file,
+        epsilon=args.epsilon,
+        rho=args.rho,
+        delta=args.delta,
+        unit=args.unit,
+        metric=args.metric,
     )
     print(f"Wrote {args.file}\n  budget  {ledger.budget}")
+    command = "mean" if args.metric is None else "trace"
     group = " --group COLUMN" if args.unit == "person" else ""
-    print(f"Charge it with: {PROG} mean FILE ...{group} --ledger {args.file}")
+    print(f"Charge it with: {PROG} {command} FILE ...{group} --ledger {args.file}")
 
 
 def _show(path: str) -> None:

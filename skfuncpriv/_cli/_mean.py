@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from pathlib import Path
 
 from skfuncpriv._validation import check_interval
 from skfuncpriv.exceptions import BudgetExceededError
@@ -14,11 +13,12 @@ from skfuncpriv.privacy import BudgetLedger
 from . import _report as report
 from ._curves import is_long, long_curves, read_grid, wide_curves
 from ._errors import CommandError
+from ._files import check_ledger, check_outputs
 from ._parser import PROG
 from ._tables import Table
 
 # Whatever else they are called, this is what is written.
-_ENDINGS = {"--out": ".csv", "--plot": ".png"}
+_ENDINGS = {"--out": (".csv",), "--plot": (".png",)}
 
 
 def run(args: Namespace) -> int:
@@ -126,35 +126,16 @@ def _bounds(args: Namespace) -> tuple:
 
 
 def _check_files(args: Namespace) -> None:
-    """Refuse names that would clash, be unwritable or be missing, before any charge."""
-    outputs = {"--out": args.out, "--plot": args.plot, "--json": args.json}
-    taken = {Path(args.file).resolve(): "the file of the curves"}
+    """Refuse files and budgets that do not serve, before any charge."""
+    taken = {args.file: "the file of the curves"}
     if args.ledger is not None:
-        taken[Path(args.ledger).resolve()] = "the ledger"
-        if not Path(args.ledger).is_file():
-            raise CommandError(
-                f"there is no ledger {args.ledger!r}; create it with: {PROG} ledger "
-                f"create {args.ledger} --epsilon 3"
-            )
+        check_ledger(args.ledger, "--epsilon 3")
+        taken[args.ledger] = "the ledger"
         if args.group is None and BudgetLedger(args.ledger).budget.unit == "person":
             raise CommandError("this budget is per person: add --group COLUMN")
-    for option, path in outputs.items():
-        if path is None or (option, path) == ("--json", "-"):
-            continue
-        report.check_writable(path, option)
-        other = taken.setdefault(Path(path).resolve(), option)
-        if other != option:
-            raise CommandError(f"{option}: {path!r} is {other} already")
-        ending = _ENDINGS.get(option, "")
-        if not path.lower().endswith(ending):
-            raise CommandError(f"{option}: {path!r} must end in {ending}")
-        if Path(path).exists() and not args.force:
-            raise CommandError(
-                f"{option}: {path!r} exists and is kept, a release is paid for: choose "
-                "another name, or replace it with --force"
-            )
-    if args.plot and not report.has_matplotlib():
-        raise CommandError("--plot needs matplotlib: pip install 'skfuncpriv[plot]'")
+    json = None if args.json == "-" else args.json
+    outputs = {"--out": args.out, "--plot": args.plot, "--json": json}
+    check_outputs(outputs, taken, _ENDINGS, force=args.force)
 
 
 def _used_up(args: Namespace, ledger: BudgetLedger) -> CommandError:

@@ -6,14 +6,23 @@ from typing import Any
 
 from skfuncpriv import __version__
 
-from ._arguments import Parser, bound, count, level, names
-
-PROG = "python -m skfuncpriv"
+from ._arguments import (
+    PROG,
+    Parser,
+    add_force,
+    add_interval,
+    add_release,
+    bound,
+    count,
+    level,
+    names,
+)
+from ._trace_parser import add_trace
 
 _MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
 
 _MAIN = f"""\
-Publish the mean of private curves under differential privacy.
+Publish the mean of private curves under differential privacy, or a private trace.
 
 first steps:
   A private mean of real curves that come with the package, with a picture:
@@ -23,6 +32,8 @@ first steps:
   The private mean of your curves; all options, with examples:
     {PROG} mean FILE --bounds 0 100 --domain 0 24
     {PROG} mean --help
+  A trace of your own (GPX or CSV), hidden within a radius that you choose:
+    {PROG} trace --help
 """
 
 _MEAN = """\
@@ -80,6 +91,7 @@ def make_parser() -> Parser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, title="commands")
     _add_mean(commands)
+    add_trace(commands)
     _add_plan(commands)
     _add_demo(commands)
     _add_audit(commands)
@@ -105,7 +117,7 @@ def _add_mean(commands: Any) -> None:
         metavar=("LO", "HI"),
         help="possible values, others are clipped; LO1 HI1 LO2 HI2 ... for several --y",
     )
-    _add_interval(public, "--domain", "A", "B", "interval on which curves are defined")
+    add_interval(public, "--domain", "A", "B", "interval on which curves are defined")
 
     table = parser.add_argument_group("what the columns are")
     table.add_argument(
@@ -166,22 +178,7 @@ def _add_mean(commands: Any) -> None:
         metavar="TAU",
         help="public bound on the L2 norm of a centred curve, if tighter than --bounds",
     )
-    privacy.add_argument(
-        "--no-denoise",
-        action="store_true",
-        help="leave out the denoising, which costs no privacy",
-    )
-    privacy.add_argument(
-        "--ledger",
-        metavar="FILE",
-        help="charge this budget first; nothing is released if it does not fit",
-    )
-    privacy.add_argument(
-        "--seed",
-        type=int,
-        metavar="INT",
-        help="repeatable noise, for teaching only: whoever knows the seed removes it",
-    )
+    add_release(privacy)
 
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -198,11 +195,7 @@ def _add_mean(commands: Any) -> None:
         metavar="FILE",
         help="the guarantee; '-' is standard output, the report then goes to stderr",
     )
-    output.add_argument(
-        "--force",
-        action="store_true",
-        help="replace existing files: by default they are kept, a release is paid for",
-    )
+    add_force(output)
     output.add_argument("--xlabel", metavar="TEXT", help="for --plot (default: --t)")
     output.add_argument("--ylabel", metavar="TEXT", help="for --plot (default: --y)")
     output.add_argument(
@@ -221,8 +214,8 @@ def _add_plan(commands: Any) -> None:
         epilog=f"example:\n  {PROG} plan --bounds 500 3500 --domain 0 24 "
         "--n 500 5000 --epsilon 0.5 1",
     )
-    _add_interval(parser, "--bounds", "LO", "HI", "possible values (required)")
-    _add_interval(parser, "--domain", "A", "B", "interval of the curves (required)")
+    add_interval(parser, "--bounds", "LO", "HI", "possible values (required)")
+    add_interval(parser, "--domain", "A", "B", "interval of the curves (required)")
     parser.add_argument(
         "--n",
         type=count,
@@ -317,8 +310,10 @@ def _add_ledger(commands: Any) -> None:
         epilog=f"example:\n  {PROG} ledger create budget.db --epsilon 3 --unit person",
     )
     create.add_argument("file", metavar="FILE", help="the file to make")
-    create.add_argument(
-        "--epsilon", type=float, required=True, metavar="EPS", help="total budget"
+    total = create.add_mutually_exclusive_group(required=True)
+    total.add_argument("--epsilon", type=float, metavar="EPS", help="total budget")
+    total.add_argument(
+        "--rho", type=float, help="total budget of a concentrated definition"
     )
     create.add_argument(
         "--delta", type=float, default=0.0, help="total delta (default: 0)"
@@ -327,14 +322,12 @@ def _add_ledger(commands: Any) -> None:
         "--unit",
         choices=("row", "person"),
         default="row",
-        help="who is protected; person is for releases with --group (default: row)",
+        help="who is protected; person is for means with --group (default: row)",
     )
-
-
-def _add_interval(parser: Any, option: str, low: str, high: str, text: str) -> None:
-    # Not required=True: a missing one deserves more than argparse would say.
-    parser.add_argument(
-        option, type=float, nargs=2, metavar=(low, high), help=text, default=None
+    create.add_argument(
+        "--metric",
+        choices=("L2",),
+        help="the budget is per unit of this distance: for the command trace",
     )
 
 

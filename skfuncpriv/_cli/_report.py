@@ -77,14 +77,14 @@ def columns_of(
     return columns
 
 
-def write_csv(path: str, columns: dict[str, np.ndarray], *, seeded: bool) -> None:
-    """Write the table with all digits; a seeded one says so in each row."""
+def write_csv(path: str, columns: dict[str, Any], *, seeded: bool) -> None:
+    """Write texts, and numbers with all digits; a seeded table says so in each row."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*columns, *(["seeded"] if seeded else [])])
         for row in zip(*columns.values(), strict=True):
-            numbers = [repr(float(number)) for number in row]
-            writer.writerow([*numbers, *(["SEEDED"] if seeded else [])])
+            cells = [x if isinstance(x, str) else repr(float(x)) for x in row]
+            writer.writerow([*cells, *(["SEEDED"] if seeded else [])])
 
 
 def write_json(path: str, guarantee: Any) -> None:

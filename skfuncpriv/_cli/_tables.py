@@ -72,11 +72,16 @@ class Table:
             pass  # raised outside of the handler: its text quotes a cell
         raise CommandError(f"column {name!r} holds text that is no number: {remedy}")
 
-    def labels(self, name: str) -> np.ndarray:
+    @property
+    def n_rows(self) -> int:
+        """The number of rows; private."""
+        return len(next(iter(self._columns.values())))
+
+    def labels(self, name: str, remedy: str = "") -> np.ndarray:
         """A column of labels, none of them missing."""
         cells = np.asarray(self._cells(name))
         if any(c is None or c != c or c in _MISSING for c in cells.tolist()):
-            raise CommandError(f"column {name!r} must not have missing cells")
+            raise CommandError(f"column {name!r} must not have missing cells{remedy}")
         return cells
 
     def _cells(self, name: str) -> Any:

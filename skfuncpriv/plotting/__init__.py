@@ -1,5 +1,6 @@
 """Displays of releases; they need the extra ``plot`` (matplotlib)."""
 
 from skfuncpriv.plotting._mean_curve import MeanCurveDisplay
+from skfuncpriv.plotting._trace import TraceDisplay
 
-__all__ = ["MeanCurveDisplay"]
+__all__ = ["MeanCurveDisplay", "TraceDisplay"]

@@ -6,19 +6,14 @@ far the curve of these people is from that of a population: the legend says so.
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
 
-_NEEDS_MATPLOTLIB = (
-    "plotting needs matplotlib: install the extra with pip install 'skfuncpriv[plot]'"
-)
+from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, write_above
+
 # Grids of fewer points are marked, and the line between them comes from `predict`.
 _COARSE, _FINE = 40, 201
-# Measures of the small font: letters in an inch, the handle of a legend in letters.
-_LETTERS_PER_INCH, _HANDLE, _LINE_INCHES = 16, 8, 0.17
-_COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
 
 
 class MeanCurveDisplay:
@@ -172,7 +167,7 @@ class MeanCurveDisplay:
         try:
             import matplotlib.pyplot as plt
         except ImportError:
-            raise ImportError(_NEEDS_MATPLOTLIB) from None
+            raise ImportError(NEEDS_MATPLOTLIB) from None
         t, mean, lower, upper, reference = self._columns()
         n_outputs = mean.shape[1]
         if ax is None:
@@ -191,7 +186,7 @@ class MeanCurveDisplay:
         is_point = t.size == 1
         lines, fills, references = [], [], []
         for j in range(n_outputs):
-            panel, colour = panels[j % len(panels)], _COLOURS[j % len(_COLOURS)]
+            panel, colour = panels[j % len(panels)], COLOURS[j % len(COLOURS)]
             is_first = j == 0
             if reference is not None:
                 references += panel.plot(
@@ -222,12 +217,13 @@ class MeanCurveDisplay:
                 label = f"released mean, {names[j]}"
             lines += self._draw_mean(panel, t, mean[:, j], j, colour, label)
         for panel, name in zip(panels, names, strict=False):
-            self._dress(panel)
+            panel.margins(x=0.01)
+            dress(panel)
             panel.set_ylabel(name if len(panels) == n_outputs else "mean")
         for j in range(n_outputs):
             self._draw_bounds(panels[j % len(panels)], j, n_outputs)
         panels[-1].set_xlabel("t")
-        self._write_above(panels[0])
+        write_above(panels[0], self.guarantee)
         single = np.ndim(self.mean) == 1
         self.line_ = lines[0] if single else lines
         self.fill_ = None if not fills else fills[0] if single else fills
@@ -290,46 +286,3 @@ class MeanCurveDisplay:
     def _band_label(self) -> str:
         level = "" if self.level is None else f"{100 * self.level:g}% band: "
         return f"{level}privacy noise only, not sampling error"
-
-    def _dress(self, ax: Any) -> None:
-        """A quiet frame."""
-        ax.margins(x=0.01)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="y", color="0.9", linewidth=0.8)
-        ax.set_axisbelow(True)
-
-    def _write_above(self, ax: Any) -> None:
-        """The guarantee and the legend, as wide as the axes and above the curve."""
-        box = ax.get_window_extent()
-        dpi = ax.figure.dpi
-        width = max(20, int(_LETTERS_PER_INCH * box.width / dpi))
-        height = box.height / dpi
-        if self.guarantee is not None:
-            text = textwrap.fill(str(self.guarantee), width=width)
-            height -= _LINE_INCHES * text.count("\n")  # what a layout takes for it
-            ax.set_title(text, fontsize="small", color="0.35", loc="left")
-        # The mean comes first, whatever the order in which the layers were drawn.
-        handles, labels = ax.get_legend_handles_labels()
-        order = sorted(
-            range(len(labels)),
-            key=lambda i: (
-                not labels[i].startswith("released mean"),
-                labels[i] in ("reference", "public bounds"),
-            ),
-        )
-        texts = [textwrap.fill(labels[i], width=width - _HANDLE) for i in order]
-        lengths = sorted(max(map(len, text.splitlines())) for text in texts)
-        n_columns = 2 if sum(lengths[-2:]) + 2 * _HANDLE <= width else 1
-        ax.legend(
-            [handles[i] for i in order],
-            texts,
-            loc="upper left",
-            ncols=n_columns,
-            fontsize="small",
-            frameon=False,
-        )
-        # Head room, so that the legend hides no curve.
-        n_lines = sum(text.count("\n") + 1 for text in texts) / n_columns
-        share = min(0.6, _LINE_INCHES * (n_lines + 1.5) / max(height, 1))
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, low + (high - low) / (1 - share))

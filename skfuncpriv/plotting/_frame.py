@@ -1,0 +1,84 @@
+"""What the pictures of all displays share: colours, a frame, words around it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+NEEDS_MATPLOTLIB = (
+    "plotting needs matplotlib: install the extra with pip install 'skfuncpriv[plot]'"
+)
+COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
+# Measures of the small font: letters in an inch, the handle of a legend in letters.
+_LETTERS_PER_INCH, _HANDLE, _LINE_INCHES = 16, 8, 0.17
+_BELOW_INCHES = 0.5  # numbers and name of the axis
+
+
+def dress(ax: Any, axis: str = "y") -> None:
+    """A quiet frame."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis=axis, color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
+def write_above(ax: Any, guarantee: Any) -> None:
+    """The guarantee and the legend, as wide as the axes and above the curve."""
+    lines = _write_guarantee(ax, guarantee)
+    n_lines = _write_legend(ax, loc="upper left")
+    # Head room, so that the legend hides no curve.
+    height = ax.get_window_extent().height / ax.figure.dpi
+    height -= _LINE_INCHES * max(0, lines - 1)  # what a layout takes for the title
+    share = min(0.6, _LINE_INCHES * (n_lines + 1.5) / max(height, 1))
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, low + (high - low) / (1 - share))
+
+
+def write_around(ax: Any, guarantee: Any) -> None:
+    """The guarantee above, the legend below: a map cannot make room for it."""
+    from matplotlib.transforms import ScaledTranslation
+
+    _write_guarantee(ax, guarantee)
+    down = ScaledTranslation(0, -_BELOW_INCHES, ax.figure.dpi_scale_trans)
+    place = {"bbox_to_anchor": (0, 0), "bbox_transform": ax.transAxes + down}
+    _write_legend(ax, loc="upper left", borderaxespad=0, **place)
+
+
+def _write_guarantee(ax: Any, guarantee: Any) -> int:
+    """Write it above the axes; the number of its lines."""
+    if guarantee is None:
+        return 0
+    text = textwrap.fill(str(guarantee), width=_letters(ax))
+    ax.set_title(text, fontsize="small", color="0.35", loc="left")
+    return text.count("\n") + 1
+
+
+def _write_legend(ax: Any, **place: Any) -> float:
+    """A legend as wide as the axes; the number of its lines."""
+    width = _letters(ax)
+    # The release comes first, whatever the order in which the layers were drawn.
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(
+        range(len(labels)),
+        key=lambda i: (
+            not labels[i].startswith("released"),
+            labels[i] in ("reference", "public bounds"),
+        ),
+    )
+    texts = [textwrap.fill(labels[i], width=width - _HANDLE) for i in order]
+    lengths = sorted(max(map(len, text.splitlines())) for text in texts)
+    n_columns = 2 if sum(lengths[-2:]) + 2 * _HANDLE <= width else 1
+    ax.legend(
+        [handles[i] for i in order],
+        texts,
+        ncols=n_columns,
+        fontsize="small",
+        frameon=False,
+        **place,
+    )
+    return sum(text.count("\n") + 1 for text in texts) / n_columns
+
+
+def _letters(ax: Any) -> int:
+    """How many small letters are as wide as the axes."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    return max(20, int(_LETTERS_PER_INCH * inches))

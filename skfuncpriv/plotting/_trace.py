@@ -1,0 +1,375 @@
+"""The picture of one released trace: what its owner may publish, and how far it is off.
+
+The noise that is drawn beside a trace is known without any data: it is what the budget
+and the number of coefficients ask for. The true trace is drawn on request only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..curves import as_curves
+from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, write_above, write_around
+
+_TRUE_COLOUR = "#c2185b"
+_TRUE = "true (do not publish)"
+_N_POINTS = 201
+_RELEASE_SHARE = 0.8  # of the budget, where the number of pieces is chosen privately
+
+
+class TraceDisplay:
+    """Released trace of one person, with the typical distance of the noise.
+
+    A curve of one output is drawn against its argument, a trace of two outputs as a
+    track in the plane, from a circle to a square. All that is drawn is a release or
+    public, unless `true` is given.
+
+    Parameters
+    ----------
+    t : array-like of shape (n_points,)
+        *Public.* The points of the argument, in the unit of the domain.
+    values : array-like of shape (n_points,), (n_points, 1) or (n_points, 2)
+        Released: the trace at these points.
+    noise : float, default=None
+        *Public.* How far the noise alone typically moves a point, in the unit of the
+        values, before denoising: the radius of a disc, or half the width of a band.
+    guarantee : object, default=None
+        *Public.* What was guaranteed; its ``str`` is written above the trace.
+    true : array-like, default=None
+        *Private.* The true trace, drawn in another colour: such a picture must not be
+        published. Shape (n, 2) for a track, or for a curve (n, 2) with its points in
+        the first column and its values in the second.
+    name : str, default=None
+        *Public.* A name for the legend, to draw several traces into one axes.
+    labels : str or tuple of two str, default=None
+        *Public.* Names of the values, or of both coordinates.
+    unit : str, default=None
+        *Public.* The unit of the values.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes with the trace.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    line_ : matplotlib Line2D
+        The released trace.
+    noise_ : matplotlib artist or None
+        The disc or the band of the noise; None if the axes show one already.
+    true_line_ : matplotlib Line2D or None
+        The true trace.
+
+    See Also
+    --------
+    skfuncpriv.GeoPrivateCurve : Releases traces.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv import GeoPrivateCurve, TraceDisplay
+    >>> walk = np.linspace(0, [300.0, 400.0], 50)[None]
+    >>> model = GeoPrivateCurve(epsilon=0.1, bounds=(-1000, 1000)).fit(walk)
+    >>> [curve] = model.release(walk)
+    >>> TraceDisplay.from_curve(curve, unit="m").plot().ax_.get_xlabel()
+    'x (m)'
+    """
+
+    def __init__(
+        self,
+        t: Any,
+        values: Any,
+        *,
+        noise: float | None = None,
+        guarantee: Any = None,
+        true: Any = None,
+        name: str | None = None,
+        labels: Any = None,
+        unit: str | None = None,
+    ) -> None:
+        self.t = t
+        self.values = values
+        self.noise = noise
+        self.guarantee = guarantee
+        self.true = true
+        self.name = name
+        self.labels = labels
+        self.unit = unit
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        grid: Any = None,
+        compare: bool = False,
+        name: str | None = None,
+        labels: Any = None,
+        unit: str | None = None,
+        ax: Any = None,
+    ) -> TraceDisplay:
+        """Release one trace, which is charged once, and draw it.
+
+        Parameters
+        ----------
+        estimator : GeoPrivateCurve
+            Fitted.
+        X : array-like, frame, Curves or list of arrays
+            *Private.* One trace, in the form that `estimator` takes: a single row.
+        grid : array-like of shape (n_points,), default=None
+            *Public.* Where the released trace is evaluated; None is 201 equally spaced
+            points of the domain.
+        compare : bool, default=False
+            Draw the true trace as well, within bounds and domain, and keep it in `true`. Such
+            a picture, and such a display, must not be published.
+        name : str, default=None
+            *Public.* A name for the legend.
+        labels : str or tuple of two str, default=None
+            *Public.* Names of the values, or of both coordinates.
+        unit : str, default=None
+            *Public.* The unit of the values.
+        ax : matplotlib Axes, default=None
+            Where to draw, as in `plot`.
+
+        Returns
+        -------
+        display : TraceDisplay
+            The drawn display; `plot` draws it again without another release.
+        """
+        _pyplot()  # before anything is charged
+        if len(X) != 1:
+            raise ValueError(
+                "a display shows one trace: pass X[[i]], and draw several into one ax"
+            )
+        n_outputs = _check_outputs(_n_outputs(X))
+        # What may be refused is read before the release, and only then.
+        true = _true_trace(estimator, X, n_outputs) if compare else None
+        if grid is None:
+            grid = np.linspace(*estimator.domain, _N_POINTS)
+        display = cls(
+            grid,
+            estimator.transform(X, grid=grid)[0],
+            noise=typical_noise(estimator, n_outputs),
+            guarantee=estimator.guarantee_,
+            true=true,
+            name=name,
+            labels=labels,
+            unit=unit,
+        )
+        return display.plot(ax)
+
+    @classmethod
+    def from_curve(
+        cls,
+        curve: Any,
+        *,
+        grid: Any = None,
+        noise: float | None = None,
+        guarantee: Any = None,
+        name: str | None = None,
+        labels: Any = None,
+        unit: str | None = None,
+    ) -> TraceDisplay:
+        """Show a curve that was released already; nothing is charged.
+
+        Parameters
+        ----------
+        curve : PiecewiseCurve
+            Released, by ``GeoPrivateCurve.release``.
+        grid : array-like of shape (n_points,), default=None
+            *Public.* Where it is evaluated; None is 201 equally spaced points.
+        noise : float, default=None
+            *Public.* As in the constructor.
+        guarantee : object, default=None
+            *Public.* What was guaranteed.
+        name : str, default=None
+            *Public.* A name for the legend.
+        labels : str or tuple of two str, default=None
+            *Public.* Names of the values, or of both coordinates.
+        unit : str, default=None
+            *Public.* The unit of the values.
+
+        Returns
+        -------
+        display : TraceDisplay
+            Not drawn yet: call `plot`.
+        """
+        if grid is None:
+            grid = np.linspace(curve.breaks[0], curve.breaks[-1], _N_POINTS)
+        return cls(
+            grid,
+            curve.evaluate(grid),
+            noise=noise,
+            guarantee=guarantee,
+            name=name,
+            labels=labels,
+            unit=unit,
+        )
+
+    def plot(self, ax: Any = None) -> TraceDisplay:
+        """Draw the trace, the noise and the guarantee.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure. Axes with a trace get another.
+
+        Returns
+        -------
+        display : TraceDisplay
+            This object, with its artists.
+        """
+        t, values = self._arrays(self.t, self.values)
+        is_plane = values.shape[1] == 2
+        if ax is None:
+            size = (7, 6.5) if is_plane else (7, 4.2)
+            _, ax = _pyplot().subplots(figsize=size, layout="constrained")
+        _, present = ax.get_legend_handles_labels()
+        colour = COLOURS[sum(map(_is_release, present)) % len(COLOURS)]
+        ax.autoscale(True)  # after an earlier trace has made room for the legend
+        self.true_line_ = None
+        if self.true is not None:
+            style = {"color": _TRUE_COLOUR, "linewidth": 1.2, "zorder": 2.5}
+            label = None if _TRUE in present else _TRUE
+            x, y = np.asarray(self.true, dtype=float).T
+            (self.true_line_,) = ax.plot(x, y, label=label, **style)
+        x, y = _axes_of(t, values)
+        self.noise_ = None
+        if self.noise is not None and not any(map(_is_noise, present)):
+            draw = _disc if is_plane else _band
+            self.noise_ = draw(ax, x, y, self.noise, colour, self._noise_label())
+        label = "released trace" if self.name is None else f"released: {self.name}"
+        if is_plane:
+            label += " (from circle to square)" if not present else ""
+            ends = {"color": colour, "markeredgecolor": "white", "zorder": 3.2}
+            ax.plot(x[0], y[0], "o", markersize=9, **ends)
+            ax.plot(x[-1], y[-1], "s", markersize=8, **ends)
+        style = {"color": colour, "linewidth": 2, "zorder": 3}
+        (self.line_,) = ax.plot(x, y, label=label, **style)
+        self._dress(ax, is_plane)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _arrays(self, t: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Points, and values with an axis of one or two outputs."""
+        t, values = np.asarray(t, dtype=float), np.asarray(values, dtype=float)
+        if (
+            t.ndim != 1
+            or values.ndim not in (1, 2)
+            or len(values) != len(t)
+            or not t.size
+        ):
+            raise ValueError(
+                "t must have shape (n_points,) and values (n_points,) or "
+                f"(n_points, n_outputs), got {t.shape} and {values.shape}"
+            )
+        values = values.reshape(len(t), -1)
+        _check_outputs(values.shape[1])
+        return t, values
+
+    def _noise_label(self) -> str:
+        style = ".3g" if self.noise < 1000 else ",.0f"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"typical noise at a point: {self.noise:{style}}{unit}, before denoising"
+
+    def _dress(self, ax: Any, is_plane: bool) -> None:
+        """Names of the axes, and the words above the trace."""
+        default = ("x", "y") if is_plane else ("value",)
+        labels = default if self.labels is None else self.labels
+        labels = [labels] if isinstance(labels, str) else list(labels)
+        if self.unit:
+            labels = [f"{label} ({self.unit})" for label in labels]
+        ax.set_ylabel(labels[-1])
+        ax.set_xlabel(labels[0] if is_plane else "t")
+        dress(ax, axis="both" if is_plane else "y")
+        if is_plane:
+            ax.set_aspect("equal", adjustable="datalim")
+        write = write_around if is_plane else write_above
+        write(ax, self.guarantee)
+
+
+def typical_noise(estimator: Any, n_outputs: int) -> float:
+    """The expected norm of the noise over the root of the width of the domain.
+
+    It is m / epsilon for m coefficients of spherical Laplace noise, and at most
+    sqrt(m / (2 rho)) of Gaussian noise; with pieces="svt" that of the largest m.
+    """
+    promised = estimator.guarantee_
+    m = estimator.n_coefficients_ * n_outputs
+    share = _RELEASE_SHARE if estimator.pieces == "svt" else 1.0
+    low, high = estimator.domain
+    if promised.epsilon is not None:
+        norm = m / (share * promised.epsilon)
+    else:
+        norm = math.sqrt(m / (2 * share * promised.rho))
+    return norm / math.sqrt(high - low)
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(NEEDS_MATPLOTLIB) from None
+    return plt
+
+
+def _n_outputs(X: Any) -> int:
+    """The number of outputs of the first row of any form of data."""
+    if hasattr(X, "n_outputs"):
+        return int(X.n_outputs)
+    if hasattr(X, "columns"):  # a wide frame
+        return 1
+    return int((*np.shape(X[0]), 1)[1])
+
+
+def _check_outputs(n_outputs: int) -> int:
+    if n_outputs not in (1, 2):
+        raise ValueError(
+            f"a display shows one or two outputs, got {n_outputs}: choose some of them"
+        )
+    return n_outputs
+
+
+def _true_trace(estimator: Any, X: Any, n_outputs: int) -> np.ndarray:
+    """The trace as it was observed, within the public bounds, shape (n, 2)."""
+    if estimator.parameter == "arc length":
+        if n_outputs == 1:
+            raise ValueError("compare needs times, or two outputs")
+        X = X if hasattr(X, "n_outputs") else np.asarray(X, dtype=float)
+    curves = as_curves(
+        X, grid=estimator.grid, domain=estimator.domain, missing=estimator.missing
+    )
+    t = curves.grid if curves.is_regular else curves.times
+    values = np.clip(curves.values.reshape(len(t), -1), *estimator.bounds)
+    low, high = estimator.domain
+    return np.stack(_axes_of(t, values), axis=1)[(t >= low) & (t <= high)]
+
+
+def _axes_of(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is drawn to the right, and what upwards."""
+    return (values[:, 0], values[:, 1]) if values.shape[1] == 2 else (t, values[:, 0])
+
+
+def _disc(ax: Any, x: Any, y: Any, radius: float, colour: str, label: str) -> Any:
+    """A disc about the start."""
+    from matplotlib.patches import Circle
+
+    style = {"facecolor": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+    return ax.add_patch(Circle((x[0], y[0]), radius, label=f"disc: {label}", **style))
+
+
+def _band(ax: Any, x: Any, y: Any, width: float, colour: str, label: str) -> Any:
+    """A band along the curve."""
+    style = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+    return ax.fill_between(x, y - width, y + width, label=f"band: {label}", **style)
+
+
+def _is_release(label: str) -> bool:
+    return label.startswith("released")
+
+
+def _is_noise(label: str) -> bool:
+    return "typical noise" in label
