@@ -9,6 +9,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
+from .._tables import as_numbers, frame_to_numbers, is_frame
 from .._validation import check_count, check_interval
 from ..curves import Curves
 from ..denoise import spectral_average
@@ -17,7 +18,7 @@ from ..summaries import ValueBounds
 from ._bounds import value_bounds
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import frequencies_worth_their_noise
-from ._observed import ObservedCurves, projection_error
+from ._observed import ObservedCurves, projection_error, refuse_degrees
 from ._pieces import EMBEDDING_ERROR, Edges, PieceSpaces, choose_pieces, merge_pieces
 from ._piecewise_curve import PiecewiseCurve
 from ._rows import largest_share, map_rows
@@ -222,6 +223,8 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         joined = self.continuity if self.projection == "before" else -1
         self._spaces = PieceSpaces(domain, self.degree, joined, self.n_pieces_)
         self._smooth = PieceSpaces(domain, self.degree, self.continuity, self.n_pieces_)
+        for spaces in (self._spaces, self._smooth):
+            spaces.embedding(spaces.all_edges)  # refused here if at all
         self._values, self._form = values, (observed.n_outputs, observed.is_vector)
         self.n_coefficients_ = self._count_coefficients(budget, observed.n_outputs)
         self._budgets = self._split(budget)
@@ -269,7 +272,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             Released.
         """
         check_is_fitted(self)
-        observed = self._observe(X, self._spaces, reset=False)
+        observed = self._observe(X, self._spaces, reset=False, values=self._values)
         if (observed.n_outputs, observed.is_vector) != self._form:
             raise ValueError("the curves have another number of outputs than in fit")
         bits = self._open_transform(largest_share(groups, observed.n_rows, X))
@@ -303,11 +306,11 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         if self.merge and self.pieces != "svt":
             raise ValueError("merge=True needs pieces='svt', a choice it can refine")
 
-    def _observe(self, X: Any, spaces: PieceSpaces, reset: bool) -> ObservedCurves:
+    def _observe(
+        self, X: Any, spaces: PieceSpaces, reset: bool, values: Any = None
+    ) -> ObservedCurves:
         if self.parameter == "arc length":
-            if isinstance(X, Curves):
-                X = [X[i].values.reshape(-1, X.n_outputs) for i in range(len(X))]
-            X = arc_length_curves(X, domain=spaces.domain)
+            X = arc_length_curves(_point_lists(X, values), domain=spaces.domain)
         return ObservedCurves.read(self, X, spaces.finest, reset)
 
     def _count_pieces(self) -> int:
@@ -330,12 +333,10 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         """The budgets of choosing, of merging and of the release."""
         if self.pieces != "svt":
             return None, None, budget
-        rest = budget.part(1 - SELECTION_SHARE)
+        cost, rest = budget.part(SELECTION_SHARE), budget.part(1 - SELECTION_SHARE)
         if not self.merge:
-            return budget.part(SELECTION_SHARE), None, rest
-        merging = budget.part(SELECTION_SHARE).part(_MERGE_SHARE)
-        choosing = budget.part(SELECTION_SHARE).part(1 - _MERGE_SHARE)
-        return choosing, merging, rest
+            return cost, None, rest
+        return cost.part(1 - _MERGE_SHARE), cost.part(_MERGE_SHARE), rest
 
     def _release(self, flat: np.ndarray, bits: RandomBits) -> np.ndarray:
         """Choose pieces, add noise and denoise, for some curves."""
@@ -346,13 +347,14 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             edges = choose_pieces(self._spaces, coefficients, choosing, rest, bits)
         if merging is not None:
             edges = merge_pieces(self._spaces, coefficients, edges, merging, rest, bits)
+        public = (self._values.low, self._values.center, self._values.high)
         curves = np.empty(len(flat), dtype=object)
         for chosen in sorted(set(edges)):
             rows = [i for i, own in enumerate(edges) if own == chosen]
             released = self._noisy(coefficients[rows], chosen, rest, bits)
             basis = self._smooth.basis(chosen)
             for i, one in zip(rows, released, strict=True):
-                curves[i] = self._curve(basis, one, self._values)
+                curves[i] = PiecewiseCurve(basis, one, *public, self._form[1])
         return curves
 
     def _noisy(
@@ -382,8 +384,17 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             back = joined @ rotation
         return np.einsum("ij,njd->nid", back, noisy.reshape(shape))
 
-    def _curve(self, basis: Any, coef: np.ndarray, values: ValueBounds) -> Any:
-        is_vector = self._form[1]
-        return PiecewiseCurve(
-            basis, coef, values.low, values.center, values.high, is_vector
-        )
+
+def _point_lists(X: Any, values: ValueBounds | None) -> list[np.ndarray]:
+    """The points of every trace, within the bounds: a spike is no long way."""
+    if isinstance(X, Curves):
+        refuse_degrees(X.output_names)
+        X = [X[i].values.reshape(-1, X.n_outputs) for i in range(len(X))]
+    traces = []
+    for trace in X:
+        refuse_degrees(tuple(map(str, getattr(trace, "columns", ()))))
+        points = frame_to_numbers(trace) if is_frame(trace) else as_numbers(trace)
+        if values is not None and points.shape[1:] == values.low.shape:
+            points = np.clip(points, values.low, values.high)
+        traces.append(points)
+    return traces
