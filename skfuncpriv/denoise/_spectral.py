@@ -25,6 +25,7 @@ _WIDTHS = (2.0, 4.0, 8.0, 16.0)
 _LOWEST = 0.1  # smallest size A
 _RATIO = 4.0  # at most, between neighbouring sizes
 _WIDEST = 1e12  # largest size; bounds beyond it and no bound at all are alike
+_UNLIKELY = 1e-8  # mixing nodes of less relative weight are left out
 _CHUNK_ROWS = 128
 _FAR = 1e100  # coefficients beyond are left alone
 _TINY = 1e-280  # noise variances beyond it and its inverse are out of reach of floats
@@ -115,9 +116,11 @@ class _Spectra:
         nothing = np.clip(_RISE * relative, *_NOTHING)
         log_prior = np.full(len(signal), np.log((1 - nothing) / (len(signal) - 1)))
         log_prior[0] = np.log(nothing)
-        total = signal[:, None, :] + blocks[0].variances[None, :, :] / noise
+        log_weights = blocks[0].log_weights
+        likely = log_weights > log_weights.max() + np.log(_UNLIKELY)
+        total = signal[:, None, :] + blocks[0].variances[None, likely, :] / noise
         log_density = -0.5 * np.log(total).sum(axis=2)
-        log_density += log_prior[:, None] + blocks[0].log_weights[None, :]
+        log_density += log_prior[:, None] + log_weights[None, likely]
         self._constant = log_density.ravel()
         self._precision = np.ascontiguousarray((0.5 / total).reshape(-1, law.size).T)
         self._factors = (signal[:, None, :] / total).reshape(-1, law.size)

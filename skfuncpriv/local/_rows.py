@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from .._base import people_of
@@ -68,7 +69,8 @@ def map_rows(
     """Fill ``out[rows] = work(rows, index)`` chunk by chunk; index counts the chunks.
 
     The chunks do not depend on `n_jobs`. Threads suffice: the work is numpy's, and the
-    rows are neither copied nor pickled.
+    rows are neither copied nor pickled. Matrices are small, so that BLAS with threads
+    of its own is slower, and many times slower on a busy machine.
     """
     n_rows = len(out)
     starts = range(0, n_rows, chunk_rows)
@@ -80,7 +82,8 @@ def map_rows(
     if len(starts) == 1 and not verbose:  # one curve should not pay for a pool
         fill(0, 0)
         return out
-    with Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as parallel:
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    with threadpool_limits(1), parallel:
         tasks = (delayed(fill)(*task) for task in enumerate(starts))
         for _ in tqdm(parallel(tasks), total=len(starts), disable=not verbose):
             pass
