@@ -1,0 +1,329 @@
+"""Pipelines: from curves to curves, the split of a budget, and what it adds up to."""
+
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfuncpriv import (
+    BasisProjector,
+    BudgetLedger,
+    Curves,
+    GeoPrivateCoefficients,
+    SVTBasisSelector,
+)
+from skfuncpriv.basis import BSplineBasis, CosineBasis, MonomialBasis, TensorBasis
+from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.local import (
+    geo_private_pipeline,
+    pipeline_guarantee,
+    reconstruction_score,
+    search_guarantee,
+)
+
+BOUNDS = {"bounds": (-1.0, 2.0), "domain": (0.0, 24.0)}
+SELECTIONS = (None, "svt", "permute-and-flip", "coefficients")
+each_selection = pytest.mark.parametrize("selection", SELECTIONS)
+
+
+def public_curves(n=12, n_points=40):
+    t = np.linspace(0, 1, n_points)
+    phase = np.linspace(0, 1, n)[:, None]
+    return 0.5 + np.cos(2 * np.pi * (t + phase))
+
+
+@each_selection
+@pytest.mark.parametrize("budget", [{"epsilon": 50.0}, {"rho": 500.0}], ids=str)
+def test_there_and_back(selection, budget):
+    X = public_curves()
+    pipeline = geo_private_pipeline(**budget, **BOUNDS, selection=selection)
+    out = pipeline.fit(X).inverse_transform(pipeline.transform(X))
+    assert out.shape == X.shape
+    assert ((out >= -1) & (out <= 2)).all()
+    assert reconstruction_score(pipeline, X) > -0.5
+    none = clone(pipeline).set_params(release__denoise=False).fit(X)
+    assert reconstruction_score(none, X) < 0
+
+
+@each_selection
+def test_exact_where_the_budget_is_endless(selection):
+    X = public_curves()
+    pipeline = geo_private_pipeline(epsilon=1e9, **BOUNDS, selection=selection)
+    pipeline.set_params(
+        project__basis=CosineBasis(32, (0, 24)), project__bounds=(-9, 9)
+    )
+    if selection == "coefficients":
+        pipeline.set_params(select__max_selected=32)
+    coef = pipeline.fit(X).transform(X)
+    wanted = pipeline["project"].transform(X)
+    assert_allclose(np.nan_to_num(coef), wanted, atol=1e-5)
+
+
+@each_selection
+def test_clones_pickles_and_seeds(selection):
+    X = public_curves()
+    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection=selection)
+    seeds = {f"{name}__random_state": 5 for name in list(pipeline.named_steps)[1:]}
+    pipeline.set_params(**seeds).fit(X)
+    out = pipeline.transform(X)
+    for other in (pickle.loads(pickle.dumps(pipeline)), clone(pipeline).fit(X)):
+        assert_array_equal(other.transform(X), out)
+    assert pipeline_guarantee(pipeline).seeded
+
+
+def test_frames_and_names():
+    pytest.importorskip("pandas")
+    X = public_curves(3)
+    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection="svt")
+    pipeline.set_output(transform="pandas")
+    frame = pipeline.fit(X).transform(X)
+    names = [f"cosine{j}" for j in range(32)]
+    assert frame.columns.tolist() == names
+    assert pipeline.get_feature_names_out().tolist() == names
+    assert pipeline.inverse_transform(frame).shape == X.shape
+
+
+def test_vectors_and_surfaces_and_irregular_curves():
+    X = np.random.default_rng(0).normal(size=(4, 20, 2))
+    vector = geo_private_pipeline(
+        epsilon=1.0, bounds=([-1, -2], [1, 2]), n_outputs=2, n_basis=6
+    ).fit(X)
+    assert vector.inverse_transform(vector.transform(X)).shape == X.shape
+    assert vector["release"].norm_bound_ == vector["project"].norm_bound_
+    basis = TensorBasis((CosineBasis(3), CosineBasis(4, (0, 2))))
+    surface = geo_private_pipeline(epsilon=1.0, bounds=(-1, 1), basis=basis)
+    X = np.random.default_rng(0).normal(size=(4, 5, 6))
+    assert surface.fit(X).inverse_transform(surface.transform(X)).shape == X.shape
+    assert surface["release"].norm_bound_ == pytest.approx(np.sqrt(2))
+    curves = Curves([1.0, 2.0, 3.0], [0.1, 0.9, 0.5], [0, 2, 3])
+    scattered = geo_private_pipeline(epsilon=1.0, bounds=(0, 3), selection="svt")
+    assert scattered.fit(curves).transform(curves).shape == (2, 32)
+    assert pipeline_guarantee(scattered).distance_error > 0
+
+
+def test_positions_are_all_released():
+    pipeline = geo_private_pipeline(
+        epsilon=1e-3, bounds=(0, 1), basis=BSplineBasis(9), selection=None
+    ).fit(np.zeros((1, 20)))
+    assert pipeline["release"].n_coefficients_ == 9
+    assert pipeline_guarantee(pipeline).epsilon == 1e-3
+    for selection in ("svt", "permute-and-flip"):
+        with pytest.raises(ValueError, match="ordered by position"):
+            geo_private_pipeline(
+                epsilon=1.0, bounds=(0, 1), basis=BSplineBasis(9), selection=selection
+            )
+
+
+# The budget
+
+
+def random_budgets():
+    rng = np.random.default_rng(1)
+    short = [0.1, 0.3, 1.0, 7.0, 1e-5, 123.456, 1e-300, 1e300]
+    return short + (10.0 ** rng.uniform(-12, 12, 200)).tolist()
+
+
+@pytest.mark.parametrize("name", ["epsilon", "rho"])
+def test_the_split_adds_up_to_the_budget(name):
+    """In decimals: never more, and exactly it where its digits allow."""
+    for amount in random_budgets():
+        pipeline = geo_private_pipeline(
+            **{name: amount}, bounds=(0, 1), selection="svt"
+        )
+        parts = [Decimal(repr(getattr(step, name))) for step in pipeline[1:]]
+        total, budget = sum(parts), Decimal(repr(amount))
+        assert total <= budget
+        assert total >= budget * (1 - Decimal(2) ** -51)
+        assert len(budget.as_tuple().digits) > 14 or total == budget
+        assert abs(parts[0] / budget - Decimal("0.2")) < Decimal("1e-15")
+        told = pipeline["select"].get_params()[f"release_{name}"]
+        assert told == getattr(pipeline["release"], name)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "rho"])
+def test_the_pipeline_promises_its_budget(name):
+    X = np.zeros((1, 10))
+    for selection in SELECTIONS:
+        for amount in (0.1, 0.7, 12.3, 1 / 3):
+            budget = {name: amount}
+            pipeline = geo_private_pipeline(
+                **budget, bounds=(0, 1), selection=selection
+            )
+            total = pipeline_guarantee(pipeline.fit(X))
+            assert getattr(total, name) <= amount
+            assert getattr(total, name) == pytest.approx(amount, rel=1e-15)
+            assert total.metric == "L2"
+            assert total.unit == "row"
+            assert not total.seeded
+            error = pipeline["project"].projection_error_
+            assert total.distance_error == error > 0
+            assert f"(L2 distance + {error!r})" in str(total)
+
+
+def test_steps_of_different_kinds_compose():
+    steps = [
+        ("project", BasisProjector(bounds=(0, 1))),
+        ("select", SVTBasisSelector(epsilon=0.2)),
+        ("rest", "passthrough"),
+        ("release", GeoPrivateCoefficients(rho=0.3)),
+    ]
+    total = pipeline_guarantee(Pipeline(steps).fit(np.zeros((1, 9))))
+    assert total.definition == "concentrated-geo"
+    assert total.rho == 0.32  # 0.2^2 / 2 + 0.3
+
+
+def broken(*steps):
+    return Pipeline([(f"step{k}", step) for k, step in enumerate(steps)])
+
+
+PROJECT = BasisProjector(n_basis=3, bounds=(0, 1))
+SELECT = SVTBasisSelector(epsilon=1.0)
+RELEASE = GeoPrivateCoefficients(epsilon=1.0)
+BROKEN = {
+    "nothing released": (broken(PROJECT), "the last step must be GeoPriv"),
+    "selector last": (broken(PROJECT, SELECT), "the last step must be GeoPriv"),
+    "released before": (broken(PROJECT, RELEASE, SELECT), "the last step must be"),
+    "passthrough last": (
+        broken(PROJECT, SELECT, "passthrough"), "the last step must be GeoPriv"
+    ),
+    "no projector": (broken(SELECT, RELEASE), "the first step must be a BasisProj"),
+    "scaler first": (
+        broken(StandardScaler(), PROJECT, RELEASE), "the first step must be a Basis"
+    ),
+    "scaler between": (
+        broken(PROJECT, StandardScaler(), RELEASE), "StandardScaler may change dist"
+    ),
+    "two projectors": (
+        broken(PROJECT, PROJECT, RELEASE), "BasisProjector may change distances"
+    ),
+    "no bounds": (
+        broken(BasisProjector(n_basis=3), RELEASE), "give BasisProjector bounds"
+    ),
+    "another gram": (
+        broken(PROJECT, GeoPrivateCoefficients(epsilon=1.0, gram=100 * np.eye(3))),
+        "must not be told of another basis or gram",
+    ),
+    "another basis": (
+        broken(PROJECT, GeoPrivateCoefficients(epsilon=1.0, basis=MonomialBasis(3))),
+        "must not be told of another basis or gram",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("pipeline", "text"), BROKEN.values(), ids=BROKEN)
+def test_pipelines_without_a_guarantee_are_refused(pipeline, text):
+    pipeline = clone(pipeline).fit(np.full((2, 5), 0.5))
+    with pytest.raises(PrivacyError, match=text):
+        pipeline_guarantee(pipeline)
+
+
+def test_pipelines_that_are_not_fitted_are_refused():
+    with pytest.raises(NotFittedError):
+        pipeline_guarantee(geo_private_pipeline(epsilon=1.0, bounds=(0, 1)))
+
+
+def test_a_budget_is_needed():
+    for budget in ({}, {"epsilon": 1.0, "rho": 1.0}, {"epsilon": -1}):
+        with pytest.raises(ValueError, match="epsilon"):
+            geo_private_pipeline(**budget, bounds=(0, 1))
+
+
+# Ledgers
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "budget.db", epsilon=10.0, metric="L2")
+
+
+def test_a_pipeline_charges_the_choice_and_the_release(ledger):
+    """`fit` of a pipeline transforms in all steps but the last, so it charges, too."""
+    X = public_curves()
+    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection="svt")
+    pipeline.set_params(
+        select__ledger=str(ledger.path), release__ledger=str(ledger.path)
+    ).fit(X)
+    assert [record.label for record in ledger.history()] == ["SVTBasisSelector"]
+    pipeline.transform(X)
+    labels = [record.label for record in ledger.history()]
+    assert labels[1:] == ["SVTBasisSelector", "GeoPrivateCoefficients"]
+    assert ledger.spent.epsilon == 1.2
+    clone(pipeline).fit_transform(X)
+    assert ledger.spent.epsilon == 2.2
+
+
+def test_an_exceeded_budget_stops_a_pipeline(ledger):
+    X = public_curves()
+    pipeline = geo_private_pipeline(epsilon=6.0, **BOUNDS)
+    pipeline.set_params(release__ledger=str(ledger.path)).fit(X).transform(X)
+    with pytest.raises(BudgetExceededError):
+        pipeline.transform(X)
+    assert ledger.spent.epsilon == 6.0
+
+
+# Searches
+
+
+def test_grid_search_on_public_curves():
+    X = public_curves(20)
+    pipeline = geo_private_pipeline(
+        epsilon=50.0, bounds=(-9, 9), selection=None
+    ).set_params(release__n_coefficients=None, release__random_state=0)
+    search = GridSearchCV(
+        pipeline,
+        {"project__n_basis": [1, 8, 40]},
+        scoring=reconstruction_score,
+        cv=2,
+        n_jobs=2,
+    ).fit(X)
+    assert search.best_params_ == {"project__n_basis": 8}
+    scores = search.cv_results_["mean_test_score"]
+    assert (scores < 0).all()
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "releases"),
+    [
+        ({}, 1),
+        ({"cv": 3}, 1),
+        ({"cv": 3, "return_train_score": True}, 3),
+        ({"cv": KFold(4)}, 4),
+        ({"cv": ShuffleSplit(7)}, 7),
+        ({"cv": [([0, 1], [2]), ([1, 2], [0])]}, 2),
+    ],
+)
+def test_what_a_search_would_cost(parameters, releases):
+    pipeline = geo_private_pipeline(epsilon=0.25, bounds=(0, 1))
+    search = GridSearchCV(
+        pipeline, {"project__n_basis": [4, 8, 16], "release__denoise": [True, False]},
+        **parameters,
+    )  # fmt: skip
+    total = search_guarantee(search, np.zeros((12, 9)))
+    assert total.epsilon == 6 * releases * 0.25
+    assert total.distance_error > 0
+    budgets = GridSearchCV(pipeline, {"release__epsilon": [0.1, 0.2]}, **parameters)
+    assert search_guarantee(budgets, np.zeros((12, 9))).epsilon == pytest.approx(
+        0.3 * releases, rel=1e-15
+    )
+
+
+def test_the_score_is_the_mean_relative_error():
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [0.0, 0.0]])
+
+    class Half:
+        def transform(self, X):
+            return X
+
+        def inverse_transform(self, X):
+            return X / 2 + (X == 0)
+
+    wanted = -(0.5 + 0.5 + np.sqrt(2)) / 3  # a norm of zero counts as one
+    assert reconstruction_score(Half(), X) == pytest.approx(wanted)
