@@ -50,6 +50,7 @@ warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive"
 
 API = (
     ("skfuncpriv", "Estimators, curves and displays"),
+    ("skfuncpriv.local", "The local model"),
     ("skfuncpriv.privacy", "Guarantees, budget and audit"),
     ("skfuncpriv.basis", "Orthonormal bases"),
     ("skfuncpriv.summaries", "Contributions and sums"),
