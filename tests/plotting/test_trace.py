@@ -1,0 +1,262 @@
+"""The display of a trace: what it draws, what it never draws, and what it charges."""
+
+import builtins
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfuncpriv import BudgetLedger, Curves, GeoPrivateCurve
+from skfuncpriv.plotting import TraceDisplay
+
+T = np.linspace(0, 600, 30)
+WALK = np.stack([300 * np.cos(T / 99 + 1), 200 * np.sin(T / 99 + 1)], axis=1) + 0.123
+FORMS = {
+    "dense": WALK[None],
+    "curves": Curves(WALK, T, [0, len(T)], domain=(0, 600)),
+    "one output": WALK[None, :, 0],
+    "irregular": Curves(WALK[:, 0], T, [0, len(T)], domain=(0, 600)),
+    "list": [WALK],
+}
+
+
+def fitted(X, **parameters):
+    if isinstance(X, list):
+        parameters["parameter"] = "arc length"
+    defaults = {"epsilon": 0.01, "bounds": (-1000, 1000), "domain": (0, 600)}
+    return GeoPrivateCurve(**defaults | parameters).fit(X)
+
+
+def legend_of(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def drawn(display):
+    """All points of all artists, as one set of pairs."""
+    lines = [line.get_xydata() for line in display.ax_.lines]
+    return {tuple(point) for line in lines for point in line}
+
+
+def everything(display):
+    """All numbers that a display holds, its artists included."""
+    arrays = [np.ravel(x) for x in vars(display).values() if isinstance(x, np.ndarray)]
+    return {*np.concatenate(arrays).tolist(), *np.ravel(list(drawn(display))).tolist()}
+
+
+def test_track_is_drawn_in_the_plane():
+    display = TraceDisplay(T, WALK, noise=50.0, unit="m", labels=("east", "north"))
+    assert display.plot() is display
+    assert display.figure_ is display.ax_.figure
+    assert display.ax_.get_aspect() == 1
+    assert_array_equal(display.line_.get_xydata(), WALK)
+    assert display.noise_.get_radius() == 50
+    assert_array_equal(display.noise_.get_center(), WALK[0])
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
+        "east (m)",
+        "north (m)",
+    )
+    marks = {line.get_marker(): line.get_xydata() for line in display.ax_.lines}
+    assert_array_equal(marks["o"], WALK[:1])
+    assert_array_equal(marks["s"], WALK[-1:])
+    assert legend_of(display) == [
+        "released trace (from circle to square)",
+        "disc: typical noise at a point: 50 m, before denoising",
+    ]
+
+
+@pytest.mark.parametrize("shape", [(30,), (30, 1)])
+def test_one_output_is_drawn_against_its_argument(shape):
+    display = TraceDisplay(T, WALK[:, 0].reshape(shape), noise=7.0, labels="pulse")
+    display.plot()
+    assert_array_equal(display.line_.get_xydata(), np.column_stack([T, WALK[:, 0]]))
+    band = display.noise_.get_paths()[0].vertices[:, 1]
+    low, high = WALK[:, 0].min(), WALK[:, 0].max()
+    assert_allclose([band.min(), band.max()], [low - 7, high + 7])
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("t", "pulse")
+    assert "band: typical noise at a point: 7, before denoising" in legend_of(display)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_true_trace_is_kept_and_drawn_only_on_request(form):
+    X = FORMS[form]
+    display = TraceDisplay.from_estimator(fitted(X), X)
+    assert display.true is None
+    assert display.true_line_ is None
+    assert not any("true" in text for text in legend_of(display))
+    assert everything(display).isdisjoint(np.ravel(WALK).tolist())
+    if form == "list":
+        assert len(display.ax_.lines) == 3  # the trace and its two ends
+
+    display = TraceDisplay.from_estimator(fitted(X), X, compare=True)
+    is_plane = form not in ("one output", "irregular")
+    expected = WALK if is_plane else np.column_stack([T, WALK[:, 0]])
+    assert_array_equal(display.true_line_.get_xydata(), expected)
+    assert not everything(display).isdisjoint(np.ravel(WALK).tolist())
+    assert display.true_line_.get_color() != display.line_.get_color()
+    assert "true (do not publish)" in legend_of(display)
+
+
+def test_true_trace_is_within_bounds_and_domain():
+    X = Curves(10.0 * WALK, T, [0, len(T)])
+    display = TraceDisplay.from_estimator(fitted(X, domain=(100, 300)), X, compare=True)
+    inside = (T >= 100) & (T <= 300)
+    assert_array_equal(display.true, np.clip(10 * WALK[inside], -1000, 1000))
+
+
+def test_release_is_charged_once_however_often_it_is_drawn(tmp_path):
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=1.0, metric="L2")
+    model = fitted(WALK[None], ledger=str(ledger.path))
+    display = TraceDisplay.from_estimator(model, WALK[None], compare=True)
+    first = display.line_.get_xydata()
+    assert_array_equal(display.plot().line_.get_xydata(), first)
+    assert [record.times for record in ledger.history()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (np.concatenate([WALK[None]] * 2), {}, "one trace: pass X"),
+        (np.zeros((1, 30, 3)), {}, "one or two outputs, got 3"),
+        (WALK[None], {"grid": [0.0, 700.0]}, "domain"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_the_charge(
+    tmp_path, X, options, message
+):
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=1.0, metric="L2")
+    model = fitted(X, ledger=str(ledger.path))
+    with pytest.raises(ValueError, match=message):
+        TraceDisplay.from_estimator(model, X, **options)
+    assert ledger.history() == []
+
+
+def test_missing_matplotlib_names_the_extra_before_the_charge(tmp_path, monkeypatch):
+    real_import = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real_import(name, *args, **kwargs)
+
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=1.0, metric="L2")
+    model = fitted(WALK[None], ledger=str(ledger.path))
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"skfuncpriv\[plot\]"):
+        TraceDisplay.from_estimator(model, WALK[None])
+    assert ledger.history() == []
+
+
+def test_released_curve_is_drawn_without_another_release(tmp_path):
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=1.0, metric="L2")
+    model = fitted(WALK[None], ledger=str(ledger.path))
+    [curve] = model.release(WALK[None])
+    display = TraceDisplay.from_curve(curve, guarantee=model.guarantee_).plot()
+    points = np.linspace(0, 600, 201)
+    assert_array_equal(display.line_.get_xydata(), curve.evaluate(points))
+    display = TraceDisplay.from_curve(curve, grid=T).plot()
+    assert_array_equal(display.line_.get_xydata(), curve.evaluate(T))
+    assert len(ledger.history()) == 1
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"epsilon": None, "rho": 1e-4},
+        {"pieces": "svt", "max_pieces": 1, "degree": 1},
+    ],
+)
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_noise_is_what_a_release_without_denoising_has(parameters, outputs):
+    """The expected L2 norm over the root of the width, here in repeated releases."""
+    model = fitted(
+        np.zeros((1, 30, outputs)), denoise=False, random_state=0, **parameters
+    )
+    display = TraceDisplay.from_estimator(model, np.zeros((1, 30, outputs)))
+    model.set_params(bounds=(-1e9, 1e9))  # nothing is clipped any more
+    count = model.n_coefficients_
+    model.fit(np.zeros((1, 30, outputs)))
+    model.n_coefficients_ = count  # more would be worth it with such bounds
+    curves = model.release(np.zeros((400, 30, outputs)))
+    norms = [np.linalg.norm(curve.coefficients) for curve in curves]
+    found = np.mean(norms) / np.sqrt(600)
+    tolerance = 5 * np.std(norms) / np.sqrt(600 * len(norms))
+    # Of Gaussian noise the root of the mean square is stated, at most 1/(4m) more.
+    excess = display.noise / (4 * count * outputs) if "rho" in parameters else 0.0
+    assert found - tolerance <= display.noise <= found + tolerance + excess
+
+
+def test_pictures_of_two_traces_differ_by_the_release_only(monkeypatch):
+    [curve] = fitted(WALK[None]).release(WALK[None])
+    pixels = []
+    for X in (WALK[None], -3 * WALK[None] + 40):
+        model = fitted(X)
+        monkeypatch.setattr(
+            model, "transform", lambda X, grid: curve.evaluate(grid)[None]
+        )
+        figure = TraceDisplay.from_estimator(model, X).figure_
+        figure.canvas.draw()
+        pixels.append(np.array(figure.canvas.buffer_rgba()))
+    assert_array_equal(*pixels)
+
+
+def test_several_traces_share_axes_and_one_disc():
+    _, ax = plt.subplots()
+    displays = [
+        TraceDisplay(T, WALK + 400 * k, noise=5.0, name=f"tour {k}", true=WALK).plot(ax)
+        for k in range(3)
+    ]
+    assert [display.noise_ is None for display in displays] == [False, True, True]
+    assert len({display.line_.get_color() for display in displays}) == 3
+    assert legend_of(displays[-1]) == [
+        "released: tour 0 (from circle to square)",
+        "released: tour 1",
+        "released: tour 2",
+        "true (do not publish)",
+        "disc: typical noise at a point: 5, before denoising",
+    ]
+    low, high = ax.get_ylim()
+    assert low < -200
+    assert high > 1000
+
+
+@pytest.mark.parametrize("values", [WALK, WALK[:, 0]])
+def test_words_fit_and_hide_no_trace(values):
+    display = TraceDisplay(T, values, noise=50.0, guarantee="epsilon = 1, " * 12).plot()
+    display.figure_.canvas.draw()
+    frame = display.ax_.get_window_extent()
+    box = display.ax_.get_legend().get_window_extent()
+    assert display.figure_.bbox.x0 <= box.x0
+    assert box.x1 <= display.figure_.bbox.x1
+    assert display.figure_.bbox.y0 <= box.y0
+    points = display.ax_.transData.transform(display.line_.get_xydata())
+    assert not any(box.contains(*point) for point in points)
+    assert all(frame.contains(*point) for point in points)
+    (title,) = [t for t in display.ax_.get_children() if "epsilon" in str(t)]
+    assert title.get_window_extent().x1 <= frame.x1 + 2
+
+
+def test_large_numbers_are_written_without_exponents():
+    display = TraceDisplay(T, WALK, noise=5461.0, unit="m").plot()
+    assert "5,461 m" in legend_of(display)[1]
+
+
+@pytest.mark.parametrize(
+    ("t", "values", "message"),
+    [
+        (T, WALK[1:], "t must have shape"),
+        (T[:, None], WALK, "t must have shape"),
+        ([], [], "t must have shape"),
+        (T, np.zeros((30, 3)), "one or two outputs, got 3"),
+    ],
+)
+def test_arrays_must_fit(t, values, message):
+    with pytest.raises(ValueError, match=message):
+        TraceDisplay(t, values).plot()
+
+
+def test_comparing_needs_times_for_one_output():
+    X = [WALK[:, :1]]
+    with pytest.raises(ValueError, match="needs times, or two outputs"):
+        TraceDisplay.from_estimator(fitted(X), X, compare=True)
