@@ -866,7 +866,17 @@ def test_audit_refuses_bad_requests(capsys):
 
 @pytest.mark.parametrize(
     "words",
-    ["", "mean", "plan", "demo", "audit", "ledger", "ledger show", "ledger create"],
+    [
+        "",
+        "mean",
+        "trace",
+        "plan",
+        "demo",
+        "audit",
+        "ledger",
+        "ledger show",
+        "ledger create",
+    ],
 )
 def test_help_names_the_command(capsys, words):
     with pytest.raises(SystemExit) as stop:

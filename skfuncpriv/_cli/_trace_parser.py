@@ -47,8 +47,7 @@ def add_trace(commands: Any) -> None:
     parser = commands.add_parser(
         "trace",
         help="release a trace of positions (GPX, CSV) that is private already",
-        usage=f"{PROG} trace FILE --area METRES --domain A B --hide METRES --odds "
-        "FACTOR [options]",
+        usage=f"{PROG} trace FILE --area M --domain A B --hide M --odds K [options]",
         description=_TRACE,
         epilog=_EXAMPLES,
     )
