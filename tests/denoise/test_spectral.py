@@ -25,33 +25,25 @@ each_law = pytest.mark.parametrize("make", LAWS.values(), ids=LAWS)
 
 
 def components(law, bound, ranks):
-    """Pairs (prior probability, variances), written a second time."""
+    """Pairs (prior probability, variances), from the table of spectra."""
     noise = float(min(law.std)) ** 2
-    largest = 1e12 * noise
+    limit = None if bound is None else bound / noise
+    nothing, *spectra = noise * _spectral._spectra(limit, np.array(ranks))
+    assert not nothing.any()
+    share = _spectral._NOTHING[0]
     if bound is not None:
-        largest = min(largest, max(bound, 4 * noise))
-    count = math.ceil(math.log(largest / (0.1 * noise)) / math.log(4)) + 1
-    ratio = (largest / (0.1 * noise)) ** (1 / (count - 1))
-    shapes = [[(1.0 + r) ** (-2 * s) for r in ranks] for s in (0.5, 1.0, 1.5, 2.0)]
-    shapes += [[math.exp(-((r / w) ** 2)) for r in ranks] for w in (2, 4, 8, 16)]
-    if not any(ranks):
-        shapes = shapes[:1]
-    spectra = [
-        [0.1 * noise * ratio**k * x for x in shape]
-        for k in range(count) for shape in shapes
-    ]  # fmt: skip
-    nothing = 0.25
-    if bound is not None:
-        nothing = min(max(3.0 * law.expected_square / bound, 0.25), 0.75)
-    yield nothing, [0.0] * len(ranks)
+        share = np.clip(
+            _spectral._RISE * law.expected_square / bound, *_spectral._NOTHING
+        )
+    yield share, nothing
     for spectrum in spectra:
-        yield (1 - nothing) / len(spectra), spectrum
+        yield (1 - share) / len(spectra), spectrum
 
 
 def nodes(law):
     """Pairs (log weight, variances) of the noise, but for the least likely ones."""
     (block,) = normal_mixtures(law)
-    least = max(block.log_weights) + math.log(1e-8)
+    least = max(block.log_weights) + math.log(_spectral._UNLIKELY)
     pairs = zip(block.log_weights, block.variances, strict=True)
     return [(weight, variances) for weight, variances in pairs if weight > least]
 
@@ -83,14 +75,23 @@ def test_agrees_with_a_direct_evaluation(make, ranks, bound):
         np.testing.assert_allclose(answer, wanted, rtol=1e-7, atol=1e-9)
 
 
-@each_law
-def test_constants_are_those_of_the_second_writing(make):
-    """The table has as many components; a change there must reach this file."""
-    law = make(4, 1.3)
-    for bound in (None, 1e-3, 30.0, 1e30):
-        table = _spectral._Spectra(law, bound, (0, 1, 2, 3))
-        size = len(list(components(law, bound, range(4)))) * len(nodes(law))
-        assert table._constant.size == size
+@pytest.mark.parametrize("bound", [None, 1e-3, 30.0, 1e6, 1e30])
+def test_spectra_are_a_grid_of_sizes_and_shapes(bound):
+    """In units of the noise: from far below it to the bound, dense, falling in rank."""
+    spectra = _spectral._spectra(bound, np.array([0, 1, 1, 7]))
+    assert not spectra[0].any()
+    rest = spectra[1:]
+    assert (rest[:, 0] > 0).all()
+    assert (np.diff(rest, axis=1) <= 0).all()
+    np.testing.assert_array_equal(rest[:, 1], rest[:, 2])
+    sizes = np.unique(rest[:, 0].round(12))
+    assert sizes[0] <= 0.1 + 1e-12
+    assert (sizes[1:] / sizes[:-1] <= 4 + 1e-9).all()
+    if bound is None or bound > 1:
+        assert sizes[-1] == pytest.approx(min(bound or 1e12, 1e12))
+    equal = _spectral._spectra(bound, np.zeros(3, dtype=int))
+    assert (equal == equal[:, :1]).all()
+    np.testing.assert_allclose(np.unique(equal[1:, 0].round(12)), sizes)
 
 
 def noise_of(law, n_draws, seed):

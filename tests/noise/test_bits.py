@@ -81,3 +81,49 @@ def test_purposes_of_one_seed_are_independent_streams():
     assert not np.isin(release, sample).any()
     state = np.random.RandomState(0)
     assert random_bits(state).words(1) != random_bits(state).words(1)
+
+
+def test_spawned_streams_are_independent_and_repeat():
+    streams = [SeededBits(7).words(200)]
+    streams += [SeededBits(7).spawn(index).words(200) for index in range(20)]
+    streams += [SeededBits(7, purpose=1).spawn(0).words(200)]
+    streams += [SeededBits(7).spawn(10**6).words(200)]
+    assert len(np.unique(np.concatenate(streams))) == 200 * len(streams)
+    for index in (0, 19):
+        again = SeededBits(7).spawn(index)
+        np.testing.assert_array_equal(again.words(200), streams[1 + index])
+        assert again.seeded
+
+
+def test_spawning_depends_on_nothing_that_was_drawn():
+    bits = SeededBits(3)
+    before = bits.spawn(2).words(5)
+    first = bits.words(9)
+    np.testing.assert_array_equal(bits.spawn(2).words(5), before)
+    np.testing.assert_array_equal(SeededBits(3).words(9), first)
+
+
+def test_spawned_words_are_not_those_of_the_source_further_on():
+    words = SeededBits(5).words(50_000)
+    for index in range(4):
+        assert not np.isin(SeededBits(5).spawn(index).words(100), words).any()
+
+
+def test_spawned_streams_are_uniform():
+    words = np.concatenate([SeededBits(1).spawn(k).words(4) for k in range(4000)])
+    share = words / 2.0**64
+    assert abs(share.mean() - 0.5) < 6.2 / np.sqrt(12 * len(words))
+    correlation = np.corrcoef(share[:-4], share[4:])[0, 1]  # of neighbouring tasks
+    assert abs(correlation) < 6.2 / np.sqrt(len(words) - 4)
+
+
+def test_the_operating_system_serves_all_tasks():
+    bits = random_bits(None)
+    words = [bits.spawn(index).words(50) for index in (0, 1, 0)]
+    assert len(np.unique(np.concatenate(words))) == 150
+    assert not bits.spawn(0).seeded
+
+
+def test_spawned_sources_are_never_copied():
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(SeededBits(0).spawn(0))
