@@ -48,8 +48,8 @@ def noise_in_words(model: Any, noise: float) -> str:
     m = model.n_coefficients_
     numbers = _SHAPES.get(m, f"{m} coefficients")
     return (
-        f"typically {metres(noise)} at a point, {denoised}; {numbers} for each "
-        "coordinate"
+        f"typically {metres(noise)} at a point, {denoised}\n"
+        f"  detail     {numbers} for each coordinate; what is finer is lost"
     )
 
 

@@ -36,6 +36,7 @@ class TraceDisplay:
     noise : float, default=None
         *Public.* How far the noise alone typically moves a point, in the unit of the
         values, before denoising: the radius of a disc, or half the width of a band.
+        It does not cover the detail that is finer than the released coefficients.
     guarantee : object, default=None
         *Public.* What was guaranteed; its ``str`` is written above the trace.
     true : array-like, default=None
@@ -123,8 +124,8 @@ class TraceDisplay:
             *Public.* Where the released trace is evaluated; None is 201 equally spaced
             points of the domain.
         compare : bool, default=False
-            Draw the true trace as well, within bounds and domain, and keep it in `true`. Such
-            a picture, and such a display, must not be published.
+            Draw the true trace as well, within bounds and domain, and keep it in
+            `true`. Such a picture, and such a display, must not be published.
         name : str, default=None
             *Public.* A name for the legend.
         labels : str or tuple of two str, default=None
@@ -273,7 +274,10 @@ class TraceDisplay:
     def _noise_label(self) -> str:
         style = ".3g" if self.noise < 1000 else ",.0f"
         unit = f" {self.unit}" if self.unit else ""
-        return f"typical noise at a point: {self.noise:{style}}{unit}, before denoising"
+        return (
+            f"typical noise at a point: {self.noise:{style}}{unit}, before denoising; "
+            "fine detail is lost"
+        )
 
     def _dress(self, ax: Any, is_plane: bool) -> None:
         """Names of the axes, and the words above the trace."""

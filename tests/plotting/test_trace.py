@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfuncpriv import BudgetLedger, Curves, GeoPrivateCurve
 from skfuncpriv.plotting import TraceDisplay
 
+LOST = "fine detail is lost"
 T = np.linspace(0, 600, 30)
 WALK = np.stack([300 * np.cos(T / 99 + 1), 200 * np.sin(T / 99 + 1)], axis=1) + 0.123
 FORMS = {
@@ -29,7 +30,8 @@ def fitted(X, **parameters):
 
 
 def legend_of(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    texts = display.ax_.get_legend().get_texts()
+    return [text.get_text().replace("\n", " ") for text in texts]
 
 
 def drawn(display):
@@ -61,7 +63,7 @@ def test_track_is_drawn_in_the_plane():
     assert_array_equal(marks["s"], WALK[-1:])
     assert legend_of(display) == [
         "released trace (from circle to square)",
-        "disc: typical noise at a point: 50 m, before denoising",
+        f"disc: typical noise at a point: 50 m, before denoising; {LOST}",
     ]
 
 
@@ -74,7 +76,9 @@ def test_one_output_is_drawn_against_its_argument(shape):
     low, high = WALK[:, 0].min(), WALK[:, 0].max()
     assert_allclose([band.min(), band.max()], [low - 7, high + 7])
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("t", "pulse")
-    assert "band: typical noise at a point: 7, before denoising" in legend_of(display)
+    assert f"band: typical noise at a point: 7, before denoising; {LOST}" in legend_of(
+        display
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -214,7 +218,7 @@ def test_several_traces_share_axes_and_one_disc():
         "released: tour 1",
         "released: tour 2",
         "true (do not publish)",
-        "disc: typical noise at a point: 5, before denoising",
+        f"disc: typical noise at a point: 5, before denoising; {LOST}",
     ]
     low, high = ax.get_ylim()
     assert low < -200
