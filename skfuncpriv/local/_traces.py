@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tables import as_numbers
 from .._validation import check_interval, check_real
 from ..curves import Curves
 
@@ -48,7 +49,7 @@ def to_metres(lon: Any, lat: Any, *, origin: tuple[float, float]) -> np.ndarray:
     array([[   0., 1112.]])
     """
     east, north = _origin(origin)
-    lon, lat = np.asarray(lon, dtype=np.float64), np.asarray(lat, dtype=np.float64)
+    lon, lat = as_numbers(lon), as_numbers(lat)
     if not ((np.abs(lon) <= 360).all() and (np.abs(lat) <= 90).all()):
         raise ValueError(
             "lon must be degrees within [-360, 360] and lat within [-90, 90]"
@@ -125,7 +126,7 @@ def arc_length_curves(
     low, high = check_interval(domain, "domain")
     values, times = [], []
     for trace in traces:
-        points = np.asarray(trace, dtype=np.float64)
+        points = as_numbers(trace)
         if points.ndim != 2 or len(points) == 0 or not np.isfinite(points).all():
             raise ValueError(
                 "a trace must be finite numbers of shape (n_points, n_outputs)"
@@ -135,8 +136,8 @@ def arc_length_curves(
         later = np.append(True, np.diff(place) > 0)
         times.append(low + (high - low) * place[later])
         values.append(points[later])
-    if not values:
-        raise ValueError("there must be at least one trace")
+    if len({part.shape[1] for part in values}) != 1:
+        raise ValueError("there must be at least one trace, all with as many outputs")
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in times])])
     return Curves(
         np.concatenate(values), np.concatenate(times), offsets, domain=(low, high)
