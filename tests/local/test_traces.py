@@ -96,10 +96,13 @@ def test_beyond_the_pole_is_the_pole():
         ([500_000.0], [5_800_000.0]),
         ([np.nan], [0.0]),
         ([0.0], [np.inf]),
+        (["secret"], [0.0]),
+        ([77.25j], [0.0]),
+        ([10**400], [0.0]),
     ],
 )
 def test_what_are_no_degrees_is_refused_without_a_value(lon, lat):
-    with pytest.raises(ValueError, match=r"lon must be degrees within \[-360") as error:
+    with pytest.raises(ValueError, match=r"lon must be degrees|Input|Complex") as error:
         to_metres(lon, lat, origin=(0.0, 0.0))
     for number in (*lon, *lat):
         assert number == 0 or str(number) not in str(error.value)
@@ -210,7 +213,7 @@ def test_bad_traces_are_refused_without_a_value(traces):
 def test_no_traces_and_other_shapes_are_refused():
     with pytest.raises(ValueError, match="at least one trace"):
         arc_length_curves([])
-    with pytest.raises(ValueError, match="number of outputs|one width"):
+    with pytest.raises(ValueError, match="as many outputs"):
         arc_length_curves([np.zeros((2, 2)), np.zeros((2, 3))])
     with pytest.raises(ValueError, match="domain must be two finite numbers"):
         arc_length_curves([np.zeros((2, 2))], domain=(1, 1))
