@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skfuncpriv import (
     BasisProjector,
     GeoPrivateCoefficients,
+    GeoPrivateCurve,
     ICLPMean,
     SVTBasisSelector,
 )
@@ -27,6 +28,8 @@ LOCAL = [
     SVTBasisSelector(epsilon=1.0),
     SVTBasisSelector(rho=1.0, method="permute-and-flip"),
     SVTBasisSelector(epsilon=1.0, method="coefficients"),
+    GeoPrivateCurve(epsilon=1.0, bounds=(-500.0, 500.0)),
+    GeoPrivateCurve(rho=1.0, bounds=(-500.0, 500.0), pieces="svt", merge=True),
 ]
 ESTIMATORS = CENTRAL + LOCAL
 

@@ -145,9 +145,10 @@ def _prior(law: NoiseLaw, bound: float | None, ranks: tuple[int, ...]) -> _Spect
 
 def _spectra(bound: float | None, ranks: np.ndarray) -> np.ndarray:
     """Variances of every component, zero first, shape (n_components, m)."""
-    largest = _WIDEST if bound is None else min(_WIDEST, max(bound, 4.0))
-    count = int(np.ceil(np.log(largest / _LOWEST) / np.log(_RATIO))) + 1
-    sizes = np.geomspace(_LOWEST, largest, count)
+    largest = _WIDEST if bound is None else np.clip(bound, _TINY, _WIDEST)
+    lowest = min(_LOWEST, largest)  # never a signal that the bound excludes
+    count = int(np.ceil(np.log(largest / lowest) / np.log(_RATIO))) + 1
+    sizes = np.geomspace(lowest, largest, count)
     power = (1.0 + ranks) ** (-2 * np.array(_EXPONENTS)[:, None])
     bell = np.exp(-np.square(ranks / np.array(_WIDTHS)[:, None]))
     decay = np.concatenate([power, bell]) if ranks.any() else power[:1]
