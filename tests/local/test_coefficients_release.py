@@ -71,6 +71,11 @@ def test_bounds_and_norm_bounds():
     assert bound(bounds=(-1, 1), basis=domain) == pytest.approx(4 * np.sqrt(2))
 
 
+def test_a_stack_of_rows_is_refused():
+    with pytest.raises(ValueError, match=r"array of shape \(n, m\)"):
+        GeoPrivateCoefficients(epsilon=1.0).fit(np.zeros((2, 3, 4)))
+
+
 # The lattice, and what the output depends on
 
 
