@@ -228,7 +228,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self._values, self._form = values, (observed.n_outputs, observed.is_vector)
         self.n_coefficients_ = self._count_coefficients(budget, observed.n_outputs)
         self._budgets = self._split(budget)
-        error = projection_error(self._spaces.finest.gram(), observed, values)
+        error = projection_error(self._spaces.finest, observed, values)
         error += 4 * EMBEDDING_ERROR * values.norm_bound
         self.guarantee_ = budget.guarantee(seeded, error)
         return self

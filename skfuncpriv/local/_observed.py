@@ -30,11 +30,13 @@ class Observed(Protocol):
     grid: Any
     volume: float
     n_products: int
-    place_error: float
     chunk_rows: int
 
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
         """The coefficients of some rows, shape (n, n_functions * n_outputs)."""
+
+    def place_error(self, basis: Any) -> float:
+        """What rounded points change in the coefficients, per unit of value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +96,6 @@ class ObservedCurves:
         return LARGEST_CURVE if self.matrix is None else len(self.matrix)
 
     @property
-    def place_error(self) -> float:
-        return float(np.linalg.norm(_place_errors(self.basis, self.n_products)))
-
-    @property
     def chunk_rows(self) -> int:
         return 64 if self.matrix is None else CHUNK_ROWS
 
@@ -111,6 +109,9 @@ class ObservedCurves:
         centred[self.curves.all_missing[rows]] = 0.0
         outputs = np.tensordot(centred, self.matrix, axes=(1, 0))
         return outputs.swapaxes(1, 2).reshape(len(centred), -1)
+
+    def place_error(self, basis: Basis) -> float:
+        return float(np.linalg.norm(_place_errors(basis, self.n_products)))
 
     def _project(self, times: np.ndarray) -> np.ndarray:
         """The projection of one irregular curve, whose times are private.
@@ -131,7 +132,6 @@ class ObservedSurfaces:
     grid: tuple[np.ndarray, ...]
     volume: float
     matrix: np.ndarray
-    place_error: float
 
     n_outputs = 1
     is_vector = False
@@ -162,12 +162,7 @@ class ObservedSurfaces:
         check_n_features(owner, math.prod(shape), reset)
         volume = math.prod(high - low for low, high in basis.domain)
         flat = surfaces.reshape(len(surfaces), -1)
-        moved = sum(
-            _place_errors(one, len(axis))[index] * np.sqrt(volume / np.ptp(one.domain))
-            for one, axis, index in zip(basis.bases, grid, basis.indices.T, strict=True)
-        )
-        error = float(np.linalg.norm(moved))
-        return cls(flat, grid, volume, basis.projection(grid), error)
+        return cls(flat, grid, volume, basis.projection(grid))
 
     @property
     def n_rows(self) -> int:
@@ -181,6 +176,15 @@ class ObservedSurfaces:
         centred = np.clip(self.values[rows], values.low, values.high) - values.center
         return centred @ self.matrix
 
+    def place_error(self, basis: TensorBasis) -> float:
+        axes = zip(basis.bases, self.grid, basis.indices.T, strict=True)
+        moved = sum(
+            _place_errors(one, len(axis))[index]
+            * np.sqrt(self.volume / np.ptp(one.domain))
+            for one, axis, index in axes
+        )
+        return float(np.linalg.norm(moved))
+
 
 def refuse_degrees(names: tuple[str, ...] | None) -> None:
     """Refuse positions in degrees: their differences are no distances."""
@@ -191,20 +195,19 @@ def refuse_degrees(names: tuple[str, ...] | None) -> None:
         )
 
 
-def projection_error(
-    gram: np.ndarray, observed: Observed, values: ValueBounds
-) -> float:
+def projection_error(basis: Any, observed: Observed, values: ValueBounds) -> float:
     """A bound on what floats add to the distance of two functions.
 
     Twice the error of the coefficients of one: of products and sums, of points that are
     rounded, of a basis that is orthonormal to rounding only, and of the norms that a
     later selection computes.
     """
+    gram = basis.gram()
     size = len(gram)
     stretch = np.linalg.norm(gram - np.eye(size), 2) + 64 * size * _UNIT
     reach = np.linalg.norm(values.reach)
     products = (observed.n_products + 64) * _UNIT * np.sqrt(size * observed.volume)
-    products = (products + observed.place_error) * reach
+    products = (products + observed.place_error(basis)) * reach
     tails = (size * observed.n_outputs + 64) * _UNIT * values.norm_bound
     return float(2 * products + 3 * tails + stretch * 2 * values.norm_bound)
 

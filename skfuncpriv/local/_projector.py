@@ -163,7 +163,7 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         self.n_outputs_, self._is_vector = observed.n_outputs, observed.is_vector
         self._values, self.center_ = values, values.center
         bounded = self.bounds is not None
-        error = projection_error(basis.gram(), observed, values)
+        error = projection_error(basis, observed, values)
         self.norm_bound_ = values.norm_bound if bounded else None
         self.projection_error_ = error if bounded else None
         return self
