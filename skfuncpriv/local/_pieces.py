@@ -8,7 +8,7 @@ public embedding of orthonormal columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -38,6 +38,11 @@ class PieceSpaces:
         *Public.* As in `PiecewisePolynomialBasis`.
     n_finest : int
         *Public.* The number of finest pieces; a power of two to choose among halves.
+
+    Notes
+    -----
+    Tables are kept by value for the whole process, so that using a space does not
+    change whoever holds it.
     """
 
     domain: tuple[float, float]
@@ -45,7 +50,8 @@ class PieceSpaces:
     continuity: int
     n_finest: int
 
-    @cached_property
+    @property
+    @lru_cache(maxsize=64)  # noqa: B019
     def finest(self) -> PiecewisePolynomialBasis:
         """Independent polynomials on the finest pieces."""
         return self._basis(self.all_edges, -1)
@@ -121,7 +127,8 @@ class PieceSpaces:
             )
         return np.asarray(matrix)
 
-    @cached_property
+    @property
+    @lru_cache(maxsize=64)  # noqa: B019
     def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Gauss nodes of every finest piece, and square roots of their weights."""
         nodes, weights = np.polynomial.legendre.leggauss(self.degree + 1)
@@ -130,13 +137,15 @@ class PieceSpaces:
         points = breaks[:-1, None] + half * (1 + nodes)
         return points.ravel(), np.sqrt(half * weights).ravel()
 
-    @cached_property
+    @property
+    @lru_cache(maxsize=64)  # noqa: B019
     def _finest_values(self) -> np.ndarray:
         """The functions of `finest` at the nodes, nearly an orthogonal matrix."""
         nodes, root_weights = self._nodes
         return np.asarray(self.finest.evaluate(nodes) * root_weights[:, None])
 
-    @cached_property
+    @property
+    @lru_cache(maxsize=64)  # noqa: B019
     def _cosines(self) -> np.ndarray:
         nodes, root_weights = self._nodes
         cosines = CosineBasis(self.finest.n_basis, self.domain).evaluate(nodes)
