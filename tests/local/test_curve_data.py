@@ -310,7 +310,7 @@ def test_refusals_come_before_the_charge(ledger):
 def test_spaces_are_checked_in_fit(pieces):
     model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, pieces=pieces)
     fitted = model.set_params(domain=(1.7e9, 1.7e9 + 60)).fit(WALK[None])
-    assert fitted.guarantee_.distance_error < 1e-4 * fitted.norm_bound_
+    assert fitted.guarantee_.distance_error < 1e-3 * fitted.norm_bound_
     assert fitted.transform(WALK[None]).shape == (1, 41, 2)
     model.set_params(domain=(1e16, 1e16 + 64), degree=5, max_pieces=16, pieces=16)
     with pytest.raises(PrivacyError, match="pieces are too small"):
