@@ -9,8 +9,9 @@ from scipy import stats
 from sklearn.base import clone
 
 from skfuncpriv import GeoPrivateCoefficients
-from skfuncpriv.basis import BSplineBasis, CosineBasis
-from skfuncpriv.noise import NoiseLaw, release_lattice
+from skfuncpriv.basis import BSplineBasis, CosineBasis, MonomialBasis
+from skfuncpriv.denoise import spectral_average
+from skfuncpriv.noise import NoiseLaw, SphericalLaplace, release_lattice
 
 N = 20_000
 _SPREAD = 6.2  # standard errors: odds of 1e-9
@@ -143,12 +144,17 @@ def test_seeds_repeat_chunk_by_chunk_with_any_number_of_threads():
     assert_array_equal(clone(model).set_params(n_jobs=2).fit(rows).transform(rows), out)
     assert_array_equal(model.transform(rows), out)
     assert_array_equal(pickle.loads(pickle.dumps(model)).transform(rows), out)
-    starts = [0, 8192, 16384]
-    noise = [out[start : start + 50] - rows[start : start + 50] for start in starts]
-    assert (noise[0] != noise[1]).any()
-    assert (noise[1] != noise[2]).any()
     other = clone(model).set_params(random_state=8).fit(rows).transform(rows)
     assert (other != out).any(axis=1).all()
+
+
+def test_chunks_of_a_seeded_release_have_noise_of_their_own():
+    rows = np.zeros((20_000, 2))
+    model = GeoPrivateCoefficients(epsilon=1.0, random_state=7, denoise=False)
+    noise = model.fit(rows).transform(rows)
+    assert len(np.unique(noise[:, 0].round(3))) > 0.2 * len(rows)
+    for start in (8192, 16384):
+        assert (noise[start : start + 3000] != noise[:3000]).all(axis=1).mean() > 0.99
 
 
 def test_progress_is_shown_on_request(capfd):
@@ -220,3 +226,21 @@ def test_a_row_depends_on_no_other_row():
     others = rows.copy()
     others[1:] *= 1e9
     assert_allclose(model.transform(others)[0], out[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 2, 3, 4], [0, 2, 3]])
+def test_denoising_happens_in_orthonormal_coordinates(columns):
+    """In those of Gram-Schmidt, whose order is that of the functions."""
+    basis = MonomialBasis(5, (0.0, 2.0))
+    rows = np.full((20, 5), np.nan)
+    rows[:, columns] = np.random.default_rng(7).normal(size=(20, len(columns)))
+    noisy = GeoPrivateCoefficients(
+        epsilon=2.0, basis=basis, denoise=False, random_state=0
+    ).fit(rows)
+    ours = clone(noisy).set_params(denoise=True).fit(rows).transform(rows)
+    root = np.linalg.cholesky(basis.gram()[np.ix_(columns, columns)]).T
+    white = noisy.transform(rows)[:, columns] @ root.T
+    law = SphericalLaplace(len(columns), 0.5)
+    wanted = spectral_average(white, law, ranks=columns) @ np.linalg.inv(root).T
+    assert_allclose(ours[:, columns], wanted, rtol=1e-4, atol=1e-4)
+    assert np.isnan(np.delete(ours, columns, axis=1)).all()

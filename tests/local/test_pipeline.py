@@ -27,6 +27,7 @@ from skfuncpriv.local import (
     reconstruction_score,
     search_guarantee,
 )
+from skfuncpriv.noise import SeededBits
 
 BOUNDS = {"bounds": (-1.0, 2.0), "domain": (0.0, 24.0)}
 SELECTIONS = (None, "svt", "permute-and-flip", "coefficients")
@@ -76,6 +77,24 @@ def test_clones_pickles_and_seeds(selection):
     for other in (pickle.loads(pickle.dumps(pipeline)), clone(pipeline).fit(X)):
         assert_array_equal(other.transform(X), out)
     assert pipeline_guarantee(pipeline).seeded
+
+
+def test_steps_of_one_seed_share_no_bits(monkeypatch):
+    drawn, original = [], SeededBits.words
+
+    def words(bits, count):
+        drawn.append(original(bits, count))
+        return drawn[-1]
+
+    monkeypatch.setattr(SeededBits, "words", words)
+    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection="svt")
+    pipeline.set_params(select__random_state=0, release__random_state=0)
+    fitted = pipeline.fit(public_curves())
+    drawn.clear()
+    fitted.transform(public_curves())
+    pipeline["release"].sample(3, random_state=0)
+    everything = np.concatenate(drawn)
+    assert len(np.unique(everything)) == len(everything) > 100
 
 
 def test_frames_and_names():

@@ -259,6 +259,8 @@ def test_seeds_repeat_with_any_number_of_threads(method):
     out = selector.transform(rows)
     for other in (selector, clone(selector).set_params(n_jobs=2).fit(rows)):
         assert_array_equal(other.transform(rows), out)
+    flat = np.isnan(selector.transform(np.tile(rows[0], (20_000, 1))))
+    assert (flat[:8192] != flat[8192:16384]).any()  # chunks draw bits of their own
     loose = rows.copy()
     loose[8192:] *= 1e9  # other rows of other chunks
     assert_array_equal(selector.transform(loose)[:8192], out[:8192])
