@@ -113,8 +113,8 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
     Raises
     ------
     PrivacyError
-        If there is no such guarantee: a step is unknown, nothing is released, or the
-        values have no bounds.
+        If there is no such guarantee: a step is unknown, nothing is released, the
+        values have no bounds, or intermediate results are cached in files.
 
     Notes
     -----
@@ -138,6 +138,11 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
     if not isinstance(steps[0], BasisProjector):
         raise PrivacyError(
             "the first step must be a BasisProjector: the metric is unknown otherwise"
+        )
+    if pipeline.memory is not None:
+        raise PrivacyError(
+            "memory= keeps private coefficients, and choices that should be fresh, in "
+            "files: leave it None"
         )
     known = (SVTBasisSelector, GeoPrivateCoefficients)
     for step in steps[1:]:

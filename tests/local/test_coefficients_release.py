@@ -9,7 +9,12 @@ from scipy import stats
 from sklearn.base import clone
 
 from skfuncpriv import GeoPrivateCoefficients
-from skfuncpriv.basis import BSplineBasis, CosineBasis, MonomialBasis
+from skfuncpriv.basis import (
+    BSplineBasis,
+    CosineBasis,
+    MonomialBasis,
+    TensorBasis,
+)
 from skfuncpriv.denoise import spectral_average
 from skfuncpriv.noise import NoiseLaw, SphericalLaplace, release_lattice
 
@@ -68,6 +73,8 @@ def test_bounds_and_norm_bounds():
     assert bound(bounds=(0, 3), center=1, domain=np.array([0.0, 1.0])) == (
         pytest.approx(2 * np.sqrt(2))
     )
+    squares = TensorBasis((CosineBasis(2, (0, 4)), CosineBasis(1, (0, 9))))
+    assert bound(bounds=(-1, 1), basis=squares) == pytest.approx(6 * np.sqrt(2))
     domain = CosineBasis(2, (0, 16))
     assert bound(bounds=(-1, 1), basis=domain) == pytest.approx(4 * np.sqrt(2))
 

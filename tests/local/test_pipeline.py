@@ -243,6 +243,14 @@ def test_pipelines_without_a_guarantee_are_refused(pipeline, text):
         pipeline_guarantee(pipeline)
 
 
+def test_a_pipeline_that_writes_coefficients_to_files_is_refused(tmp_path):
+    pipeline = geo_private_pipeline(epsilon=1.0, bounds=(0, 1)).fit(np.zeros((2, 5)))
+    assert pipeline_guarantee(pipeline).epsilon == 1.0
+    pipeline.set_params(memory=str(tmp_path))
+    with pytest.raises(PrivacyError, match="memory= keeps private coefficients"):
+        pipeline_guarantee(pipeline)
+
+
 def test_pipelines_that_are_not_fitted_are_refused():
     with pytest.raises(NotFittedError):
         pipeline_guarantee(geo_private_pipeline(epsilon=1.0, bounds=(0, 1)))
