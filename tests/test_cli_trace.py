@@ -72,7 +72,10 @@ def curves_of(xy=WALK):
 
 
 def expected(grid, X, **parameters):
-    """What the estimator releases with the seed 0 and the budget of HIDE."""
+    """What the estimator releases with the seed 0 and the budget of HIDE.
+
+    The command hides a little more, for what floats add to a distance: a centimetre.
+    """
     domain = (0, 1) if isinstance(X, list) else (0, 600)
     parameter = "arc length" if isinstance(X, list) else "time"
     model = GeoPrivateCurve(
@@ -99,7 +102,7 @@ def test_plain_table_gives_what_the_estimator_gives(capsys):
     assert names == ["time", "x", "y", "seeded"]
     assert rows[:, 0].astype(float).tolist() == grid.tolist()
     released = expected(grid, curves_of())[0]
-    np.testing.assert_allclose(rows[:, 1:3].astype(float), released, atol=1e-3)
+    np.testing.assert_allclose(rows[:, 1:3].astype(float), released, atol=1e-2)
     assert "SEEDED: no privacy" in out
     assert (
         "nowhere\nfurther apart than 20 m, changes the odds by at most a factor 3"
@@ -172,7 +175,7 @@ def test_points_without_times(capsys):
     assert names[:3] == ["share", "x", "y"]
     assert rows[:, 0].astype(float).tolist() == [0, 0.25, 0.5, 0.75, 1]
     np.testing.assert_allclose(
-        rows[:, 1:3].astype(float), expected(np.linspace(0, 1, 5), [WALK])[0], atol=1e-3
+        rows[:, 1:3].astype(float), expected(np.linspace(0, 1, 5), [WALK])[0], atol=1e-2
     )
     assert "at equal shares of their length" in out
 
@@ -191,7 +194,7 @@ def test_options_reach_the_estimator(capsys, words, parameters):
     _, rows = read_csv("private_trace.csv")
     released = expected(np.linspace(0, 600, 101), curves_of(), **parameters)[0]
     assert code == 0
-    np.testing.assert_allclose(rows[:, 1:3].astype(float), released, atol=1e-3)
+    np.testing.assert_allclose(rows[:, 1:3].astype(float), released, atol=1e-2)
     assert ("not denoised" in out) == ("--no-denoise" in words)
 
 
@@ -229,7 +232,7 @@ def test_times_that_are_numbers_may_have_a_start(capsys):
         words = ["trace", *words, *PUBLIC, *HIDE, "--seed", "0", "--force"]
         assert run(capsys, *words)[0] == 0
         released.append(read_csv("private_trace.csv")[1][:, :3].astype(float))
-    np.testing.assert_allclose(*released, atol=1e-3)
+    np.testing.assert_allclose(*released, atol=1e-2)
 
 
 def test_gaps_duplicates_and_their_order(capsys):
@@ -250,7 +253,7 @@ def test_gaps_duplicates_and_their_order(capsys):
         words = ["trace", name, *PUBLIC, *HIDE, "--seed", "0", "--force"]
         assert run(capsys, *words)[0] == 0
         released.append(read_csv("private_trace.csv")[1][:, :3].astype(float))
-    np.testing.assert_allclose(*released, atol=1e-3)
+    np.testing.assert_allclose(*released, atol=1e-2)
 
 
 # --- several traces -----------------------------------------------------------------

@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
         grid,
         [curve.evaluate(grid) for curve in curves],
         report.promise(model, "trace").replace("one row", "one trace"),
-        typical_noise(model, 2),
+        typical_noise(model),
     )
     _write(args, read, release)
     if args.plot:

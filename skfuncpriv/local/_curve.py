@@ -9,20 +9,17 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
-from .._tables import as_numbers, frame_to_numbers, is_frame
 from .._validation import check_count, check_interval
-from ..curves import Curves
 from ..denoise import spectral_average
 from ..noise import RandomBits, random_bits, release_lattice
-from ..summaries import ValueBounds
 from ._bounds import value_bounds
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import frequencies_worth_their_noise
-from ._observed import ObservedCurves, projection_error, refuse_degrees
+from ._observed import ObservedCurves, projection_error
 from ._pieces import EMBEDDING_ERROR, Edges, PieceSpaces, choose_pieces, merge_pieces
 from ._piecewise_curve import PiecewiseCurve
 from ._rows import largest_share, map_rows
-from ._traces import arc_length_curves
+from ._traces import arc_length_curves, point_lists
 
 _MERGE_SHARE = 1 / 3  # of what the selection costs, where pieces are merged as well
 _CHUNK_ROWS = 256
@@ -59,12 +56,13 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         *Public.* Make curves continuous before the noise, which has fewer dimensions
         then, or after it, as published.
     pieces : int, "auto" or "svt", default="auto"
-        *Public.* The number of equal pieces. "auto" takes `max_pieces` and releases
-        only as many of their smoothest combinations as the budget and the bounds are
-        worth, at no cost; "svt" chooses 1, 2, 4, ... pieces for each curve, and pays
-        for it with a fifth of the budget.
+        *Public.* The number of equal pieces. "auto" takes `max_pieces`, and under GP
+        releases only as many of their smoothest combinations as the budget and the
+        bounds are worth, at no cost; "svt" chooses 1, 2, 4, ... pieces for each curve,
+        and pays for it with a fifth of the budget.
     max_pieces : int, default=32
-        *Public.* At most so many pieces; with "svt" rounded up to a power of two.
+        *Public.* The number of pieces of "auto", and the most that "svt" may choose,
+        rounded up to a power of two.
     merge : bool, default=False
         *Public.* With "svt", also pay for merging neighbouring pieces. It needs large
         budgets: see Notes.
@@ -132,6 +130,8 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
     *Merging* tells k pairs apart with noise sqrt(k) / eps_m each (GP), where it saves
     about sqrt(2 m) / eps: with a fifteenth of the budget its answers are mostly noise,
     so it is off by default.
+
+    *Bounds.* Released values are clipped to them, which may bend a smooth curve.
 
     *Continuity* is a subspace: projecting on it before the noise leaves fewer
     dimensions than the published projection afterwards, hence less noise.
@@ -228,8 +228,9 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self._values, self._form = values, (observed.n_outputs, observed.is_vector)
         self.n_coefficients_ = self._count_coefficients(budget, observed.n_outputs)
         self._budgets = self._split(budget)
-        error = projection_error(self._spaces.finest, observed, values)
-        error += 4 * EMBEDDING_ERROR * values.norm_bound
+        error = projection_error(
+            self._spaces.finest, observed, values, 2 * EMBEDDING_ERROR
+        )
         self.guarantee_ = budget.guarantee(seeded, error)
         return self
 
@@ -292,6 +293,18 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         )
         return list(released)
 
+    def expected_error(self) -> float:
+        """Predict the noise of a release.
+
+        Returns
+        -------
+        float
+            The expected squared L2 norm of the noise of a curve before denoising; with
+            "svt" that of the largest number of pieces.
+        """
+        check_is_fitted(self)
+        return self._budgets[-1].expected_square(self.n_coefficients_ * self._form[0])
+
     def _check_parameters(self) -> None:
         choices = {
             "projection": ("before", "after"),
@@ -310,7 +323,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self, X: Any, spaces: PieceSpaces, reset: bool, values: Any = None
     ) -> ObservedCurves:
         if self.parameter == "arc length":
-            X = arc_length_curves(_point_lists(X, values), domain=spaces.domain)
+            X = arc_length_curves(point_lists(X, values), domain=spaces.domain)
         return ObservedCurves.read(self, X, spaces.finest, reset)
 
     def _count_pieces(self) -> int:
@@ -319,7 +332,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             return 1 << (largest - 1).bit_length()
         if self.pieces == "auto":
             return largest
-        return min(check_count(self.pieces, "pieces"), largest)
+        return check_count(self.pieces, "pieces")
 
     def _count_coefficients(self, budget: GeoBudget, n_outputs: int) -> int:
         """How many coefficients of each output are released."""
@@ -383,18 +396,3 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             joined = self._smooth.embedding(edges).T @ self._spaces.embedding(edges)
             back = joined @ rotation
         return np.einsum("ij,njd->nid", back, noisy.reshape(shape))
-
-
-def _point_lists(X: Any, values: ValueBounds | None) -> list[np.ndarray]:
-    """The points of every trace, within the bounds: a spike is no long way."""
-    if isinstance(X, Curves):
-        refuse_degrees(X.output_names)
-        X = [X[i].values.reshape(-1, X.n_outputs) for i in range(len(X))]
-    traces = []
-    for trace in X:
-        refuse_degrees(tuple(map(str, getattr(trace, "columns", ()))))
-        points = frame_to_numbers(trace) if is_frame(trace) else as_numbers(trace)
-        if values is not None and points.shape[1:] == values.low.shape:
-            points = np.clip(points, values.low, values.high)
-        traces.append(points)
-    return traces

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._sklearn import check_feature_names
 from .._tables import as_numbers, check_finite
-from ..basis import Basis, TensorBasis
+from ..basis import Basis, PiecewisePolynomialBasis, TensorBasis
 from ..curves import Curves, as_curves
+from ..exceptions import PrivacyError
 from ..summaries import ValueBounds, curve_coefficients
 from ._rows import CHUNK_ROWS, check_n_features
+from ._traces import refuse_degrees
 
 _UNIT = 2.0**-53
-_DEGREES = {"lon", "lat", "long", "lng", "longitude", "latitude"}
+_LARGEST_ERROR = 2.0**-10  # that may be stated, as a share of the norm bound
+_TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
 # Points of one irregular curve, beyond which the stated rounding error may not hold.
 LARGEST_CURVE = 1 << 20
 
@@ -186,17 +190,10 @@ class ObservedSurfaces:
         return float(np.linalg.norm(moved))
 
 
-def refuse_degrees(names: tuple[str, ...] | None) -> None:
-    """Refuse positions in degrees: their differences are no distances."""
-    if names is not None and _DEGREES.intersection(name.lower() for name in names):
-        raise ValueError(
-            "longitude and latitude are degrees, not distances: convert them with "
-            "to_metres(lon, lat, origin=...), about a public origin"
-        )
-
-
-def projection_error(basis: Any, observed: Observed, values: ValueBounds) -> float:
-    """A bound on what floats add to the distance of two functions.
+def projection_error(
+    basis: Any, observed: Observed, values: ValueBounds, stretch: float = 0.0
+) -> float:
+    """A bound on what floats add to the distance of two functions, to two digits.
 
     Twice the error of the coefficients of one: of products and sums, of points that are
     rounded, of a basis that is orthonormal to rounding only, and of the norms that a
@@ -204,12 +201,18 @@ def projection_error(basis: Any, observed: Observed, values: ValueBounds) -> flo
     """
     gram = basis.gram()
     size = len(gram)
-    stretch = np.linalg.norm(gram - np.eye(size), 2) + 64 * size * _UNIT
+    stretch += np.linalg.norm(gram - np.eye(size), 2) + 64 * size * _UNIT
     reach = np.linalg.norm(values.reach)
     products = (observed.n_products + 64) * _UNIT * np.sqrt(size * observed.volume)
     products = (products + observed.place_error(basis)) * reach
     tails = (size * observed.n_outputs + 64) * _UNIT * values.norm_bound
-    return float(2 * products + 3 * tails + stretch * 2 * values.norm_bound)
+    error = 2 * products + 3 * tails + stretch * 2 * values.norm_bound
+    if not error <= _LARGEST_ERROR * values.norm_bound:
+        raise PrivacyError(
+            "floating point numbers are too coarse for distances on this domain: let "
+            "it start at 0, with arguments counted from there"
+        )
+    return float(Decimal(float(error)).normalize(_TWO_DIGITS_UP))
 
 
 def _place_errors(basis: Basis, n_points: int) -> np.ndarray:
@@ -221,7 +224,10 @@ def _place_errors(basis: Basis, n_points: int) -> np.ndarray:
     rounded coarsely.
     """
     low, high = basis.domain
+    far = abs(low) + abs(high)
+    if isinstance(basis, PiecewisePolynomialBasis):  # counts from its breaks
+        far = high - low
     functions = basis.evaluate(np.linspace(low, high, 16 * basis.n_basis + 1))
     variation = np.abs(np.diff(functions, axis=0)).sum(axis=0)
     variation += 2 * n_points * np.abs(functions).max(axis=0)
-    return 4 * _UNIT * (abs(low) + abs(high)) * variation
+    return 4 * _UNIT * far * variation

@@ -67,22 +67,22 @@ class PieceSpaces:
         steps = [self.n_finest >> k for k in range(self.n_finest.bit_length())]
         return [tuple(range(0, self.n_finest + 1, step)) for step in steps]
 
-    @lru_cache(maxsize=1024)  # noqa: B019 (spaces are few and small)
+    @lru_cache(maxsize=128)  # noqa: B019 (spaces are few and small)
     def basis(self, edges: Edges) -> PiecewisePolynomialBasis:
         """The orthonormal basis of the space with these breaks."""
         return self._basis(edges, self.continuity)
 
-    @lru_cache(maxsize=1024)  # noqa: B019
+    @lru_cache(maxsize=128)  # noqa: B019
     def embedding(self, edges: Edges) -> np.ndarray:
         """The coefficients of that basis in `finest`, (n_finest functions, m)."""
         return self._embed(self.basis(edges))
 
-    @lru_cache(maxsize=1024)  # noqa: B019
+    @lru_cache(maxsize=128)  # noqa: B019
     def local_embedding(self, edges: Edges) -> np.ndarray:
         """The same for independent pieces, whatever the continuity."""
         return self._embed(self._basis(edges, -1))
 
-    @lru_cache(maxsize=1024)  # noqa: B019
+    @lru_cache(maxsize=128)  # noqa: B019
     def smooth_first(self, edges: Edges) -> np.ndarray:
         """A rotation of the basis that begins with its smoothest functions, (m, m).
 

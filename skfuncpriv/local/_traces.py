@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._tables import as_numbers
+from .._tables import as_numbers, frame_to_numbers, is_frame
 from .._validation import check_interval, check_real
 from ..curves import Curves
+from ..summaries import ValueBounds
 
 _EARTH = 6371008.8  # mean radius, metres
+_DEGREES = {"lon", "lat", "long", "lng", "longitude", "latitude"}
 
 
 def to_metres(lon: Any, lat: Any, *, origin: tuple[float, float]) -> np.ndarray:
@@ -142,6 +144,30 @@ def arc_length_curves(
     return Curves(
         np.concatenate(values), np.concatenate(times), offsets, domain=(low, high)
     )
+
+
+def refuse_degrees(names: tuple[str, ...] | None) -> None:
+    """Refuse positions in degrees: their differences are no distances."""
+    if names is not None and _DEGREES.intersection(name.lower() for name in names):
+        raise ValueError(
+            "longitude and latitude are degrees, not distances: convert them with "
+            "to_metres(lon, lat, origin=...), about a public origin"
+        )
+
+
+def point_lists(X: Any, values: ValueBounds | None) -> list[np.ndarray]:
+    """The points of every trace, within the bounds: a spike is no long way."""
+    if isinstance(X, Curves):
+        refuse_degrees(X.output_names)
+        X = [X[i].values.reshape(-1, X.n_outputs) for i in range(len(X))]
+    traces = []
+    for trace in X:
+        refuse_degrees(tuple(map(str, getattr(trace, "columns", ()))))
+        points = frame_to_numbers(trace) if is_frame(trace) else as_numbers(trace)
+        if values is not None and points.shape[1:] == values.low.shape:
+            points = np.clip(points, values.low, values.high)
+        traces.append(points)
+    return traces
 
 
 def _arc_length(points: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, write_above, write_around
 _TRUE_COLOUR = "#c2185b"
 _TRUE = "true (do not publish)"
 _N_POINTS = 201
-_RELEASE_SHARE = 0.8  # of the budget, where the number of pieces is chosen privately
 
 
 class TraceDisplay:
@@ -153,7 +152,7 @@ class TraceDisplay:
         display = cls(
             grid,
             estimator.transform(X, grid=grid)[0],
-            noise=typical_noise(estimator, n_outputs),
+            noise=typical_noise(estimator),
             guarantee=estimator.guarantee_,
             true=true,
             name=name,
@@ -295,21 +294,10 @@ class TraceDisplay:
         write(ax, self.guarantee)
 
 
-def typical_noise(estimator: Any, n_outputs: int) -> float:
-    """The expected norm of the noise over the root of the width of the domain.
-
-    It is m / epsilon for m coefficients of spherical Laplace noise, and at most
-    sqrt(m / (2 rho)) of Gaussian noise; with pieces="svt" that of the largest m.
-    """
-    promised = estimator.guarantee_
-    m = estimator.n_coefficients_ * n_outputs
-    share = _RELEASE_SHARE if estimator.pieces == "svt" else 1.0
+def typical_noise(estimator: Any) -> float:
+    """The root of the expected squared noise, an average over the domain."""
     low, high = estimator.domain
-    if promised.epsilon is not None:
-        norm = m / (share * promised.epsilon)
-    else:
-        norm = math.sqrt(m / (2 * share * promised.rho))
-    return norm / math.sqrt(high - low)
+    return math.sqrt(estimator.expected_error() / (high - low))
 
 
 def _pyplot() -> Any:

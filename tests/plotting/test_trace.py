@@ -173,7 +173,7 @@ def test_released_curve_is_drawn_without_another_release(tmp_path):
 )
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_noise_is_what_a_release_without_denoising_has(parameters, outputs):
-    """The expected L2 norm over the root of the width, here in repeated releases."""
+    """The root mean square over time, here in repeated releases."""
     model = fitted(
         np.zeros((1, 30, outputs)), denoise=False, random_state=0, **parameters
     )
@@ -183,12 +183,9 @@ def test_noise_is_what_a_release_without_denoising_has(parameters, outputs):
     model.fit(np.zeros((1, 30, outputs)))
     model.n_coefficients_ = count  # more would be worth it with such bounds
     curves = model.release(np.zeros((400, 30, outputs)))
-    norms = [np.linalg.norm(curve.coefficients) for curve in curves]
-    found = np.mean(norms) / np.sqrt(600)
-    tolerance = 5 * np.std(norms) / np.sqrt(600 * len(norms))
-    # Of Gaussian noise the root of the mean square is stated, at most 1/(4m) more.
-    excess = display.noise / (4 * count * outputs) if "rho" in parameters else 0.0
-    assert found - tolerance <= display.noise <= found + tolerance + excess
+    squares = [np.square(curve.coefficients).sum() for curve in curves]
+    tolerance = 5 * np.std(squares) / np.sqrt(len(squares))
+    assert abs(np.mean(squares) - 600 * display.noise**2) < tolerance
 
 
 def test_pictures_of_two_traces_differ_by_the_release_only(monkeypatch):
