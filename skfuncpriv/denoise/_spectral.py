@@ -17,8 +17,12 @@ from .._validation import check_positive
 from ..noise import NoiseLaw
 from ._mixture import normal_mixtures
 
-_NOTHING = (0.25, 0.75)  # prior probability that there is no signal, at least and at
-_RISE = 3.0  # most; in between, this multiple of noise energy over the bound
+_NOTHING = (
+    0.1,
+    0.75,
+)  # prior probability that there is no signal, at least and at most
+_RISE = 80.0  # in between, the 0.6th power of this multiple of the noise variance of a
+# coefficient over the bound
 _EXPONENTS = (0.5, 1.0, 1.5, 2.0)
 _WIDTHS = (2.0, 4.0, 8.0, 16.0)
 # From here on in units in which the smallest variance of the noise is 1.
@@ -69,9 +73,9 @@ def spectral_average(
     Given a spectrum v and the mixing node k of the noise (variance t_k), a coefficient
     of rank r is N(0, v_r + t_k), and the posterior mean of its signal is
     v_r / (v_r + t_k) times the coefficient. These factors are averaged over the
-    posterior law of (v, k). A quarter of the prior mass lies on no signal, and up to
-    three quarters where the noise has an energy near the bound. Nothing is sampled: the
-    result is a fixed function of the release.
+    posterior law of (v, k). A tenth of the prior mass lies on no signal, and up to
+    three quarters where the noise is not small compared with the bound. Nothing is
+    sampled: the result is a fixed function of the release.
 
     Examples
     --------
@@ -112,8 +116,8 @@ class _Spectra:
         self._deviation = float(law.std.min())
         noise = self._deviation**2
         signal = _spectra(None if bound is None else bound / noise, np.array(ranks))
-        relative = 0.0 if bound is None else law.expected_square / bound
-        nothing = np.clip(_RISE * relative, *_NOTHING)
+        relative = 0.0 if bound is None else noise / bound
+        nothing = np.clip((_RISE * relative) ** 0.6, *_NOTHING)
         log_prior = np.full(len(signal), np.log((1 - nothing) / (len(signal) - 1)))
         log_prior[0] = np.log(nothing)
         log_weights = blocks[0].log_weights

@@ -32,9 +32,7 @@ def components(law, bound, ranks):
     assert not nothing.any()
     share = _spectral._NOTHING[0]
     if bound is not None:
-        share = np.clip(
-            _spectral._RISE * law.expected_square / bound, *_spectral._NOTHING
-        )
+        share = np.clip((_spectral._RISE * noise / bound) ** 0.6, *_spectral._NOTHING)
     yield share, nothing
     for spectrum in spectra:
         yield (1 - share) / len(spectra), spectrum
