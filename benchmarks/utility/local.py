@@ -97,7 +97,7 @@ def report(kind, seeds, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--repeats", type=int, default=60)
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 171, 172, 173])
     arguments = parser.parse_args()
     for kind in ANCHORS:
