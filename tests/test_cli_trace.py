@@ -581,6 +581,7 @@ def test_noise_that_dominates_is_said(capsys):
     assert "1 coefficient (a place, not a track)" in out
 
 
+@pytest.mark.filterwarnings("ignore::skfuncpriv.exceptions.NoiseDominatesWarning")
 @pytest.mark.parametrize("budget", [["--epsilon", "0.003"], ["--rho", "2e-6"]])
 def test_words_are_true_of_the_budget(capsys, budget):
     """The radius in words is not above what gives a factor of three."""

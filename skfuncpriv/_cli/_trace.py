@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from argparse import Namespace
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skfuncpriv._validation import check_interval, check_positive
+from skfuncpriv.exceptions import NoiseDominatesWarning
 from skfuncpriv.local import GeoPrivateCurve, to_degrees
 from skfuncpriv.plotting import TraceDisplay
 from skfuncpriv.plotting._trace import typical_noise
@@ -137,6 +139,14 @@ def _fitted(args: Namespace, bounds: Any, domain: Any, curves: Any) -> GeoPrivat
         ledger=args.ledger,
         random_state=args.seed,
     )
+    with warnings.catch_warnings():  # the report has words of its own for it
+        warnings.simplefilter("ignore", NoiseDominatesWarning)
+        return _fit_budget(model, args, domain, curves)
+
+
+def _fit_budget(
+    model: GeoPrivateCurve, args: Namespace, domain: Any, curves: Any
+) -> GeoPrivateCurve:
     if args.hide is None:
         return model.fit(curves)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_positive
 from ..basis import Basis, TensorBasis
+from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 
 # Where there are no bounds: far beyond any unit, near enough for squares to be finite.
@@ -58,3 +60,14 @@ def domain_of(basis: Basis | TensorBasis | None) -> tuple[float, float]:
     if isinstance(basis, TensorBasis):
         return (0.0, math.prod(high - low for low, high in basis.domain))
     return basis.domain
+
+
+def warn_if_noise_dominates(expected_square: float, norm_bound: float | None) -> None:
+    """Warn if public facts alone say that a release cannot be informative."""
+    if norm_bound is not None and expected_square >= norm_bound**2:
+        warnings.warn(
+            "the noise is expected to exceed the largest possible signal: a larger "
+            "budget or tighter bounds would make releases informative",
+            NoiseDominatesWarning,
+            stacklevel=3,
+        )

@@ -13,7 +13,7 @@ from .._validation import check_count
 from ..basis import Basis, TensorBasis
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
-from ._bounds import coefficient_bound, domain_of
+from ._bounds import coefficient_bound, domain_of, warn_if_noise_dominates
 from ._budget import GeoBudget
 from ._rows import largest_share, map_rows, read_rows
 from ._space import CoefficientSpace
@@ -114,6 +114,8 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
 
     *NaN* passes through: which coefficients are missing is public, or was chosen
     privately and paid for by an earlier step. They take no noise and no dimension.
+    Leaving out coefficients of an orthonormal basis brings no two functions further
+    apart; with a `basis` or `gram` that is not orthonormal it may, and is refused.
 
     *Number of coefficients.* With m d of them the noise has energy
     m d (m d + 1) / eps^2; a function of norm tau has a tail of at most about
@@ -199,14 +201,16 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         self.norm_bound_ = coefficient_bound(
             self.norm_bound, self.bounds, domain, n_outputs, self.center
         )
-        self.n_coefficients_ = self._count(budget, n_outputs)
-        self._space = CoefficientSpace.from_parameters(
+        space = CoefficientSpace.from_parameters(
             self.n_features_in_, self.basis, self.gram, n_outputs
-        ).restricted(np.arange(self.n_coefficients_))
+        )
+        self.n_coefficients_ = self._count(budget, n_outputs, space)
+        self._space = space.restricted(np.arange(self.n_coefficients_))
         self._budget = budget
         self.law_ = self._space.law(budget)
         self.noise_std_ = np.full(self.n_features_in_, np.nan)
         self.noise_std_[: self.n_coefficients_] = self.law_.std
+        warn_if_noise_dominates(self.law_.expected_square, self.norm_bound_)
         self.guarantee_ = budget.guarantee(seeded)
         return self
 
@@ -228,6 +232,11 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         """
         check_is_fitted(self)
         rows = read_rows(self, X, reset=False)
+        if (
+            self._space.whitening is not None
+        ):  # what would be refused, before the charge
+            for columns, _ in _patterns(self._present(rows)):
+                self._space.restricted(columns)
         bits = self._open_transform(largest_share(groups, len(rows), X))
         released = np.empty_like(rows)
 
@@ -284,14 +293,13 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         check_is_fitted(self)
         return self._budget.expected_square(self.n_coefficients_)
 
-    def _count(self, budget: GeoBudget, n_outputs: int) -> int:
+    def _count(self, budget: GeoBudget, n_outputs: int, space: CoefficientSpace) -> int:
         """How many coefficients are released."""
         largest = self.n_features_in_ // n_outputs
         count = self.n_coefficients
         if count == "auto":
             count = largest
-            ordered = self.basis is None or self.basis.ordered_by_frequency
-            known = self.norm_bound_ is not None and ordered
+            known = self.norm_bound_ is not None and space.may_be_cut
             if known and not budget.is_concentrated:
                 worth = frequencies_worth_their_noise(
                     budget, self.norm_bound_, n_outputs
@@ -304,9 +312,7 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
     def _release(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
         """Noise on what is present, row by row; NaN elsewhere."""
         released = np.full(rows.shape, np.nan)
-        present = ~np.isnan(rows)
-        present[:, self.n_coefficients_ :] = False
-        for columns, chosen in _patterns(present):
+        for columns, chosen in _patterns(self._present(rows)):
             space = self._space.restricted(columns)
             whole = len(columns) == self.law_.size
             law = self.law_ if whole else space.law(self._budget)
@@ -317,6 +323,12 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
                 noisy = self._denoised(noisy, space, law)
             released[np.ix_(chosen, columns)] = noisy
         return released
+
+    def _present(self, rows: np.ndarray) -> np.ndarray:
+        """Which coefficients are released, bool of the shape of `rows`."""
+        present = ~np.isnan(rows)
+        present[:, self.n_coefficients_ :] = False
+        return present
 
     def _denoised(
         self, noisy: np.ndarray, space: CoefficientSpace, law: NoiseLaw
@@ -340,8 +352,10 @@ def frequencies_worth_their_noise(
 
 def _patterns(present: np.ndarray) -> Any:
     """Pairs (columns that are present, rows with just these columns present)."""
-    if present.all():
-        yield np.arange(present.shape[1]), np.arange(len(present))
+    if (present == present[0]).all():
+        columns = np.flatnonzero(present[0])
+        if columns.size:
+            yield columns, np.arange(len(present))
         return
     patterns, owner = np.unique(present, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):

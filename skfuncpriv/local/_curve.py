@@ -12,7 +12,7 @@ from .._base import PrivateEstimator
 from .._validation import check_count, check_interval
 from ..denoise import spectral_average
 from ..noise import RandomBits, random_bits, release_lattice
-from ._bounds import value_bounds
+from ._bounds import value_bounds, warn_if_noise_dominates
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import frequencies_worth_their_noise
 from ._observed import ObservedCurves, projection_error
@@ -232,6 +232,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             self._spaces.finest, observed, values, 2 * EMBEDDING_ERROR
         )
         self.guarantee_ = budget.guarantee(seeded, error)
+        warn_if_noise_dominates(self.expected_error(), self.norm_bound_)
         return self
 
     def transform(self, X: Any, grid: Any = None, groups: Any = None) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..basis import Basis, TensorBasis
+from ..exceptions import PrivacyError
 from ..noise import NoiseLaw, ShapedNoise
 from ._budget import GeoBudget
 from ._whitening import Whitening
@@ -64,13 +65,25 @@ class CoefficientSpace:
         return cls(ranks, 0.0, Whitening(np.kron(matrix, np.eye(n_outputs))))
 
     def restricted(self, columns: np.ndarray) -> CoefficientSpace:
-        """The space of some of the coefficients."""
+        """The space of some of the coefficients, where leaving out the others is safe.
+
+        In an orthonormal basis that brings no two functions further apart. In others it
+        may: a + b can be small where a alone is large.
+        """
         if len(columns) == len(self.ranks):
             return self
-        whitening = self.whitening
-        if whitening is not None:
-            whitening = whitening.restricted(columns)
-        return CoefficientSpace(self.ranks[columns], self.error, whitening)
+        if self.whitening is not None:
+            raise PrivacyError(
+                "coefficients of a basis that is not orthonormal cannot be left out: "
+                "the others may be further apart than the functions are; release all "
+                "of them (n_coefficients=None, no NaN), or use BasisProjector"
+            )
+        return CoefficientSpace(self.ranks[columns], self.error)
+
+    @property
+    def may_be_cut(self) -> bool:
+        """Whether the first coefficients alone make sense: orthonormal, ordered."""
+        return self.whitening is None and bool(self.ranks.any())
 
     def law(self, budget: GeoBudget) -> NoiseLaw:
         """The noise law that spends the budget."""

@@ -34,9 +34,9 @@ class Whitening:
     def __post_init__(self) -> None:
         if not self.error <= _TOLERANCE:
             raise PrivacyError(
-                "the basis is singular in floating point, so that noise would vanish "
-                "in some directions: use fewer functions, or an orthonormal basis of "
-                "the same functions (basis.orthonormalize())"
+                "the Gram matrix is singular in floating point, or so nearly that the "
+                "noise of some directions cannot be trusted: use fewer functions, or "
+                "coefficients in an orthonormal basis (BasisProjector makes one)"
             )
 
     @cached_property
@@ -69,10 +69,6 @@ class Whitening:
         """The law of the noise of coefficients."""
         plain = budget.law(len(self.gram), (1 - self.error) ** -0.5 * (1 + 8 * _UNIT))
         return ShapedNoise(plain, self.shape)
-
-    def restricted(self, columns: np.ndarray) -> Whitening:
-        """The same for some of the functions."""
-        return Whitening(self.gram[np.ix_(columns, columns)])
 
     @cached_property
     def _sizes(self) -> np.ndarray:

@@ -9,7 +9,8 @@ from scipy import stats
 
 from skfuncpriv import GeoPrivateCoefficients
 from skfuncpriv.basis import BSplineBasis, MonomialBasis, SincBasis
-from skfuncpriv.exceptions import PrivacyError
+from skfuncpriv.exceptions import NoiseDominatesWarning, PrivacyError
+from skfuncpriv.privacy import BudgetLedger
 from tests.local.functions import BASES
 
 N = 20_000
@@ -151,7 +152,7 @@ def test_singular_bases_are_refused_or_safe(size):
     model = GeoPrivateCoefficients(epsilon=1.0, basis=basis)
     rows = np.zeros((1, size))
     if size > 6:
-        with pytest.raises(PrivacyError, match=r"singular in .*orthonormalize\(\)"):
+        with pytest.raises(PrivacyError, match=r"singular in .*BasisProjector"):
             model.fit(rows)
         assert not hasattr(model, "guarantee_")
         return
@@ -195,16 +196,38 @@ def test_missing_coefficients_take_neither_noise_nor_dimension(budget):
         assert agrees(radius, kind(size, scale=2))
 
 
-def test_missing_coefficients_use_the_rest_of_the_gram_matrix():
-    gram = BSplineBasis(6).gram()
-    rows = np.zeros((N, 6))
-    rows[:, [0, 3]] = np.nan
-    model = GeoPrivateCoefficients(
-        epsilon=1.0, gram=gram, denoise=False, random_state=0
-    )
-    noise = np.nan_to_num(released(model, rows))
-    radius = np.sqrt(np.einsum("ni,ij,nj->n", noise, gram, noise))
-    assert agrees(radius, stats.gamma(4))
+@pytest.mark.parametrize("basis", [MonomialBasis(4), BSplineBasis(6)])
+def test_leaving_out_parts_of_a_basis_that_is_not_orthonormal_is_refused(
+    basis, tmp_path
+):
+    """Two functions in [0, 1], 0.125 apart, may have first coefficients 0.5 apart.
+
+    Their first coefficients with the noise of the first function alone tell them apart
+    as if they were 0.5 apart.
+    """
+    gram, size = basis.gram(), basis.n_basis
+    inverse = np.linalg.inv(gram)
+    shift = inverse[:, 0] / inverse[0, 0]  # smallest norm with a first coefficient of 1
+    assert shift @ gram @ shift < 0.95 * gram[0, 0]
+    rows = np.zeros((3, size))
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=9.0, metric="L2")
+    budget = {"epsilon": 1.0, "ledger": str(ledger.path)}
+    for stated in ({"basis": basis}, {"gram": gram}):
+        with pytest.raises(PrivacyError, match="cannot be left out"):
+            GeoPrivateCoefficients(n_coefficients=1, **stated, **budget).fit(rows)
+        model = GeoPrivateCoefficients(norm_bound=1.0, **stated, **budget).fit(rows)
+        assert model.n_coefficients_ == size  # "auto" leaves nothing out
+        holes = rows.copy()
+        holes[1, 0] = np.nan
+        with pytest.raises(PrivacyError, match="cannot be left out"):
+            model.transform(holes)
+    assert ledger.history() == []
+
+
+def test_noise_that_dominates_is_warned_of_from_public_facts():
+    for data in (np.zeros((2, 3)), np.full((2, 3), 1e9)):
+        with pytest.warns(NoiseDominatesWarning, match="larger budget or tighter"):
+            GeoPrivateCoefficients(epsilon=1.0, norm_bound=1.0).fit(data)
 
 
 def test_rows_without_anything_stay_so():

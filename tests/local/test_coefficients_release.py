@@ -235,19 +235,16 @@ def test_a_row_depends_on_no_other_row():
     assert_allclose(model.transform(others)[0], out[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("columns", [[0, 1, 2, 3, 4], [0, 2, 3]])
-def test_denoising_happens_in_orthonormal_coordinates(columns):
+def test_denoising_happens_in_orthonormal_coordinates():
     """In those of Gram-Schmidt, whose order is that of the functions."""
     basis = MonomialBasis(5, (0.0, 2.0))
-    rows = np.full((20, 5), np.nan)
-    rows[:, columns] = np.random.default_rng(7).normal(size=(20, len(columns)))
+    rows = np.random.default_rng(7).normal(size=(20, 5))
     noisy = GeoPrivateCoefficients(
         epsilon=2.0, basis=basis, denoise=False, random_state=0
     ).fit(rows)
     ours = clone(noisy).set_params(denoise=True).fit(rows).transform(rows)
-    root = np.linalg.cholesky(basis.gram()[np.ix_(columns, columns)]).T
-    white = noisy.transform(rows)[:, columns] @ root.T
-    law = SphericalLaplace(len(columns), 0.5)
-    wanted = spectral_average(white, law, ranks=columns) @ np.linalg.inv(root).T
-    assert_allclose(ours[:, columns], wanted, rtol=1e-4, atol=1e-4)
-    assert np.isnan(np.delete(ours, columns, axis=1)).all()
+    root = np.linalg.cholesky(basis.gram()).T
+    law = SphericalLaplace(5, 0.5)
+    wanted = spectral_average(noisy.transform(rows) @ root.T, law)
+    wanted = wanted @ np.linalg.inv(root).T
+    assert_allclose(ours, wanted, rtol=1e-4, atol=1e-4)
