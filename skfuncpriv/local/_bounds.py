@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_positive
+from .._validation import check_interval, check_positive
 from ..basis import Basis, TensorBasis
+from ..curves import Curves
 from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 
@@ -51,6 +52,29 @@ def coefficient_bound(
         return given
     implied = value_bounds(bounds, domain, n_outputs, center).norm_bound
     return implied if given is None else min(given, implied)
+
+
+def check_basis(basis: Any) -> None:
+    """Refuse what is neither a basis nor None."""
+    if basis is not None and not isinstance(basis, Basis | TensorBasis):
+        raise TypeError(
+            "basis must be a Basis such as FourierBasis(9, domain=(0, 24)), got "
+            f"{basis!r}"
+        )
+
+
+def public_domain(domain: Any, X: Any) -> tuple[float, float]:
+    """The stated domain, that of the curves, or (0, 1) where they share a grid."""
+    if domain is not None:
+        return check_interval(domain, "domain")
+    if getattr(X, "domain", None) is not None:
+        return check_interval(X.domain, "domain")
+    if isinstance(X, Curves) and not X.is_regular:
+        raise ValueError(
+            "domain must be stated for irregular curves: domain=(A, B), in the units "
+            "of their times"
+        )
+    return (0.0, 1.0)
 
 
 def domain_of(basis: Basis | TensorBasis | None) -> tuple[float, float]:

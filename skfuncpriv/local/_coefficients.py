@@ -13,7 +13,12 @@ from .._validation import check_count
 from ..basis import Basis, TensorBasis
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
-from ._bounds import coefficient_bound, domain_of, warn_if_noise_dominates
+from ._bounds import (
+    check_basis,
+    coefficient_bound,
+    domain_of,
+    warn_if_noise_dominates,
+)
 from ._budget import GeoBudget
 from ._rows import largest_share, map_rows, read_rows
 from ._space import CoefficientSpace
@@ -197,7 +202,12 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         n_outputs = check_count(self.n_outputs, "n_outputs")
         if self.n_features_in_ % n_outputs:
             raise ValueError("n_outputs must divide the number of coefficients")
+        check_basis(self.basis)
         domain = domain_of(self.basis) if self.domain is None else self.domain
+        if self.basis is not None and tuple(domain) != domain_of(self.basis):
+            raise ValueError(
+                f"domain {domain} is not that of the basis, {domain_of(self.basis)}"
+            )
         self.norm_bound_ = coefficient_bound(
             self.norm_bound, self.bounds, domain, n_outputs, self.center
         )

@@ -9,10 +9,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
-from .._validation import check_count, check_interval
+from .._validation import check_count
 from ..denoise import spectral_average
 from ..noise import RandomBits, random_bits, release_lattice
-from ._bounds import value_bounds, warn_if_noise_dominates
+from ._bounds import public_domain, value_bounds, warn_if_noise_dominates
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import frequencies_worth_their_noise
 from ._observed import ObservedCurves, projection_error
@@ -43,8 +43,9 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         `epsilon` or `rho`; `epsilon_for_radius` helps to choose.
     rho : float, default=None
         *Public.* Loss per squared unit of L2 distance (concentrated geo-privacy).
-    domain : tuple of two floats, default=(0.0, 1.0)
-        *Public.* The interval of the argument, in its units.
+    domain : tuple of two floats, default=None
+        *Public.* The interval of the argument, in its units. None takes that which
+        `Curves` state, or (0, 1) where there is a grid or no time.
     grid : array-like of shape (n_points,) or "columns", default=None
         *Public.* Where wide data are observed; None is equally spaced on the domain.
     degree : int, default=1
@@ -157,7 +158,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         bounds: Any,
         epsilon: float | None = None,
         rho: float | None = None,
-        domain: Any = (0.0, 1.0),
+        domain: Any = None,
         grid: Any = None,
         degree: int = 1,
         continuity: int = 0,
@@ -214,7 +215,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
-        domain = check_interval(self.domain, "domain")
+        domain = public_domain(self.domain, X if self.parameter == "time" else None)
         self.n_pieces_ = self._count_pieces()
         form = PieceSpaces(domain, self.degree, self.continuity, 1)
         observed = self._observe(X, form, reset=True)

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
-from ._bounds import domain_of
+from ._bounds import check_basis, domain_of
 from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import GeoPrivateCoefficients
 from ._projector import BasisProjector
-from ._selector import SVTBasisSelector
+from ._selector import METHODS, SVTBasisSelector
 
 
 def geo_private_pipeline(
@@ -30,6 +30,8 @@ def geo_private_pipeline(
     domain: Any = None,
     n_outputs: int = 1,
     selection: str | None = None,
+    ledger: str | None = None,
+    random_state: Any = None,
     **projector: Any,
 ) -> Pipeline:
     """Build the pipeline of the local model from one budget.
@@ -51,6 +53,10 @@ def geo_private_pipeline(
         *Public.* With a selection, a fifth of the budget pays for it. None chooses the
         number of coefficients from public facts, at no cost: that is more accurate
         unless the bounds are very wide.
+    ledger : str, default=None
+        *Public.* The file of a `BudgetLedger`, charged by selection and release.
+    random_state : int, RandomState or None, default=None
+        The source of both; anything but None gives no privacy.
     **projector
         *Public.* Further parameters of `BasisProjector`.
 
@@ -67,8 +73,15 @@ def geo_private_pipeline(
     ['project', 'release']
     """
     budget = GeoBudget.from_parameters(epsilon, rho)
+    if domain is None and projector.get("basis") is None:
+        domain = (0.0, 1.0)
     project = BasisProjector(bounds=bounds, domain=domain, **projector)
-    shared = {"n_outputs": n_outputs}
+    if bounds is None:
+        raise ValueError("bounds must be stated: no guarantee is known without them")
+    if selection not in (None, *METHODS):
+        raise ValueError(f"selection must be None or one of {METHODS}")
+    check_basis(project.basis)
+    shared = {"n_outputs": n_outputs, "ledger": ledger, "random_state": random_state}
     public = {"bounds": bounds, "domain": domain, "center": project.center}
     if project.basis is not None:
         public["domain"] = domain_of(project.basis)
@@ -125,10 +138,15 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
     --------
     >>> import numpy as np
     >>> from skfuncpriv.local import geo_private_pipeline, pipeline_guarantee
-    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100), selection="svt")
+    >>> pipeline = geo_private_pipeline(epsilon=0.5, bounds=(0, 100), selection="svt")
     >>> pipeline_guarantee(pipeline.fit(np.zeros((1, 50)))).epsilon
-    0.01
+    0.5
     """
+    if not isinstance(pipeline, Pipeline):
+        raise TypeError(
+            "pipeline must be a fitted Pipeline: of a search, best_estimator_; what "
+            "the search itself would cost tells search_guarantee"
+        )
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
     if not steps or not isinstance(steps[-1], GeoPrivateCoefficients):
         raise PrivacyError(
@@ -158,6 +176,11 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
                 "BasisProjector gives orthonormal coefficients: GeoPrivateCoefficients "
                 "must not be told of another basis or gram"
             )
+    if any(step.n_outputs != steps[0].n_outputs_ for step in steps[1:]):
+        raise ValueError(
+            f"the curves have {steps[0].n_outputs_} outputs: the steps that follow "
+            "must be told, by n_outputs"
+        )
     error = steps[0].projection_error_
     if error is None:
         raise PrivacyError(
@@ -230,10 +253,10 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
     >>> import numpy as np
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skfuncpriv.local import geo_private_pipeline, search_guarantee
-    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100))
+    >>> pipeline = geo_private_pipeline(epsilon=0.5, bounds=(0, 100))
     >>> search = GridSearchCV(pipeline, {"project__n_basis": [8, 16, 32]})
     >>> search_guarantee(search, np.zeros((1, 50))).epsilon
-    0.03
+    1.5
     """
     disjoint = search.cv is None or isinstance(search.cv, int)  # k folds
     repeats = 1

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_count, check_interval
 from ..basis import Basis, CosineBasis, TensorBasis
-from ._bounds import value_bounds
+from ._bounds import check_basis, public_domain, value_bounds
 from ._observed import (
     Observed,
     ObservedCurves,
@@ -39,7 +39,7 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         *Public.* The number of cosines where `basis` is None.
     domain : tuple of two floats, default=None
         *Public.* The interval of the argument, in its units; None takes that of
-        `basis`, or (0, 1).
+        `basis`, or that which `Curves` state, or (0, 1) for curves on a grid.
     grid : array-like of shape (n_points,), "columns", or tuple of arrays, default=None
         *Public.* Where wide data are observed; None is equally spaced on the domain,
         "columns" reads the names of a frame's columns. One array per variable for a
@@ -154,7 +154,7 @@ class BasisProjector(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         vars(self).pop("projection_error_", None)
-        basis = self._orthonormal_basis()
+        basis = self._orthonormal_basis(X)
         observed = self._observe(X, basis, reset=True)
         values = value_bounds(
             self.bounds, (0.0, observed.volume), observed.n_outputs, self.center
@@ -256,12 +256,11 @@ class BasisProjector(TransformerMixin, BaseEstimator):
     def _n_features_out(self) -> int:
         return int(self.basis_.n_basis * self.n_outputs_)
 
-    def _orthonormal_basis(self) -> Basis | TensorBasis:
+    def _orthonormal_basis(self, X: Any) -> Basis | TensorBasis:
+        check_basis(self.basis)
         if self.basis is None:
-            domain = (0.0, 1.0) if self.domain is None else self.domain
+            domain = public_domain(self.domain, X)
             return CosineBasis(check_count(self.n_basis, "n_basis"), domain)
-        if not isinstance(self.basis, Basis | TensorBasis):
-            raise TypeError(f"basis must be a Basis, got {self.basis!r}")
         if self.domain is not None and not isinstance(self.basis, TensorBasis):
             stated = check_interval(self.domain, "domain")
             if stated != self.basis.domain:

@@ -272,6 +272,11 @@ def _infer_definition(rho: Any, delta: Any, metric: Any) -> str:
 
 
 def _check_match(budget: PrivacyGuarantee, guarantee: PrivacyGuarantee) -> None:
+    if budget.metric is None and guarantee.metric is not None:
+        raise PrivacyError(
+            f"the charge is per unit of {guarantee.metric} distance and the ledger is "
+            f"not: create one with BudgetLedger(path, ..., metric={guarantee.metric!r})"
+        )
     try:
         definition = composed_definition(budget, guarantee)
     except PrivacyError as error:

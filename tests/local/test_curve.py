@@ -18,7 +18,7 @@ P_VALUE = 1e-9
 GRID = np.linspace(0.0, 1.0, 41)
 WALK = np.stack([np.sin(6 * GRID) * 3, np.cos(4 * GRID) + GRID], axis=-1)
 BOUNDS = (-5.0, 5.0)
-PLAIN = {"bounds": BOUNDS, "denoise": False, "random_state": 0}
+PLAIN = {"bounds": BOUNDS, "domain": (0, 1), "denoise": False, "random_state": 0}
 
 
 def coefficients(model, X):

@@ -34,7 +34,9 @@ def test_number_and_times_of_points_are_not_visible(options):
         t = np.unique(np.concatenate([knots, rng.uniform(0, 1, extra)]))
         y = np.stack([np.interp(t, knots, column) for column in values.T], axis=1)
         curves = Curves(y, t, [0, len(t)])
-        model = GeoPrivateCurve(epsilon=5.0, bounds=BOUNDS, random_state=3, **options)
+        model = GeoPrivateCurve(
+            epsilon=5.0, bounds=BOUNDS, domain=(0, 1), random_state=3, **options
+        )
         releases.append(model.fit(curves).transform(curves))
         assert releases[-1].shape == (1, 101, 2)
     for other in releases[1:]:
@@ -43,13 +45,17 @@ def test_number_and_times_of_points_are_not_visible(options):
 
 def test_only_the_grid_of_the_caller_is_seen():
     curves = Curves([1.0, 2.0, 4.0], [0.1, 0.7, 0.3], [0, 2, 3])
-    model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, random_state=0).fit(curves)
+    model = GeoPrivateCurve(
+        epsilon=1.0, bounds=BOUNDS, domain=(0, 1), random_state=0
+    ).fit(curves)
     np.testing.assert_array_equal(model.grid_, np.linspace(0, 1, 101))
     assert model.transform(curves).shape == (2, 101)
     fine = model.transform(curves, grid=GRID)
     released = model.release(curves)
     np.testing.assert_array_equal(fine[0], released[0].evaluate(GRID))
-    wide = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, grid=GRID**2).fit(WALK[None])
+    wide = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, domain=(0, 1), grid=GRID**2).fit(
+        WALK[None]
+    )
     np.testing.assert_array_equal(wide.grid_, GRID**2)
     assert wide.transform(WALK[None]).shape == (1, 41, 2)
 
@@ -57,7 +63,9 @@ def test_only_the_grid_of_the_caller_is_seen():
 def test_fit_looks_at_no_value():
     fits = []
     for X in (np.zeros((3, 41, 2)), 1e308 * np.ones((3, 41, 2)), WALK[None] * [1, -1]):
-        model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, pieces="svt").fit(X)
+        model = GeoPrivateCurve(
+            epsilon=1.0, bounds=BOUNDS, domain=(0, 1), pieces="svt"
+        ).fit(X)
         fits.append({k: v for k, v in vars(model).items() if k.endswith("_")})
     for other in fits[1:]:
         assert pickle.dumps(other) == pickle.dumps(fits[0])
@@ -68,7 +76,12 @@ def test_nothing_private_is_held():
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (300, 41))
     model = GeoPrivateCurve(
-        epsilon=9.0, bounds=BOUNDS, pieces="svt", merge=True, max_pieces=8
+        epsilon=9.0,
+        bounds=BOUNDS,
+        domain=(0, 1),
+        pieces="svt",
+        merge=True,
+        max_pieces=8,
     ).fit(X)
     before = pickle.dumps(model)
     released = model.release(-X)
@@ -86,7 +99,9 @@ def test_nothing_private_is_held():
 @pytest.mark.parametrize("options", [{}, {"pieces": "svt", "merge": True}], ids=str)
 def test_releases_do_not_depend_on_n_jobs(options):
     X = np.random.default_rng(0).uniform(-4, 4, (600, 41))
-    model = GeoPrivateCurve(epsilon=9.0, bounds=BOUNDS, random_state=0, **options)
+    model = GeoPrivateCurve(
+        epsilon=9.0, bounds=BOUNDS, domain=(0, 1), random_state=0, **options
+    )
     one = model.fit(X).transform(X)
     two = model.set_params(n_jobs=2).transform(X)
     np.testing.assert_array_equal(one, two)
@@ -100,7 +115,12 @@ def test_denoising_is_free_and_helps():
     errors, guarantees = [], []
     for denoise in (True, False):
         model = GeoPrivateCurve(
-            epsilon=5.0, bounds=BOUNDS, random_state=0, denoise=denoise, pieces=8
+            epsilon=5.0,
+            bounds=BOUNDS,
+            domain=(0, 1),
+            random_state=0,
+            denoise=denoise,
+            pieces=8,
         )
         errors.append(np.square(model.fit_transform(X) - X).mean(axis=1))
         guarantees.append(model.guarantee_)
@@ -168,7 +188,8 @@ def test_duplicate_stamps_are_averaged():
     curves = Curves.from_long(frame, "id", "t", "y", **options)
     plain = Curves([0.0, 2.0, 1.0], [0, 0.5, 1], [0, 3])
     np.testing.assert_array_equal(
-        released(curves, bounds=BOUNDS), released(plain, bounds=BOUNDS)
+        released(curves, bounds=BOUNDS, domain=(0, 1)),
+        released(plain, bounds=BOUNDS, domain=(0, 1)),
     )
 
 
@@ -193,7 +214,7 @@ def test_curves_outside_the_domain_are_cut():
 )
 @pytest.mark.parametrize("pieces", [4, "svt", "auto"])
 def test_constant_and_one_point_curves(X, pieces):
-    answer = released(X, bounds=BOUNDS, pieces=pieces)
+    answer = released(X, bounds=BOUNDS, domain=(0, 1), pieces=pieces)
     np.testing.assert_allclose(answer, 1.5, atol=1e-3)
     assert answer.ndim == 2
 
@@ -248,7 +269,11 @@ def test_center_is_where_noise_shrinks_to():
 @pytest.mark.parametrize("pieces", [3, "auto", "svt"])
 def test_extreme_budgets_work(kind, amount, pieces):
     model = GeoPrivateCurve(
-        **{kind: amount}, bounds=BOUNDS, pieces=pieces, merge=pieces == "svt"
+        **{kind: amount},
+        bounds=BOUNDS,
+        domain=(0, 1),
+        pieces=pieces,
+        merge=pieces == "svt",
     )
     answer = model.fit(WALK[None]).transform(WALK[None])
     assert np.isfinite(answer).all()
@@ -266,7 +291,9 @@ def ledger(tmp_path):
 
 def test_every_call_is_charged_before_the_draw(ledger, monkeypatch):
     X = np.zeros((4, 41))
-    model = GeoPrivateCurve(epsilon=2.0, bounds=BOUNDS, ledger=str(ledger.path)).fit(X)
+    model = GeoPrivateCurve(
+        epsilon=2.0, bounds=BOUNDS, domain=(0, 1), ledger=str(ledger.path)
+    ).fit(X)
     assert ledger.history() == []
     seen, original = [], NoiseLaw.release
 
@@ -288,7 +315,9 @@ def test_every_call_is_charged_before_the_draw(ledger, monkeypatch):
 
 def test_refusals_come_before_the_charge(ledger):
     X = np.zeros((2, 41))
-    model = GeoPrivateCurve(epsilon=2.0, bounds=BOUNDS, ledger=str(ledger.path)).fit(X)
+    model = GeoPrivateCurve(
+        epsilon=2.0, bounds=BOUNDS, domain=(0, 1), ledger=str(ledger.path)
+    ).fit(X)
     for grid in ([0.5, 1.01], [-0.01], [np.nan], [[0.5]], "columns", 0.5):
         with pytest.raises(ValueError):
             model.transform(X, grid=grid)
@@ -308,7 +337,7 @@ def test_refusals_come_before_the_charge(ledger):
 
 @pytest.mark.parametrize("pieces", [4, "svt"])
 def test_spaces_are_checked_in_fit(pieces):
-    model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, pieces=pieces)
+    model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, domain=(0, 1), pieces=pieces)
     fitted = model.set_params(domain=(1.7e9, 1.7e9 + 60)).fit(WALK[None])
     assert fitted.guarantee_.distance_error < 1e-3 * fitted.norm_bound_
     assert fitted.transform(WALK[None]).shape == (1, 41, 2)
@@ -336,20 +365,24 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_parameters_are_refused_in_fit(name):
     for value in BAD[name]:
-        model = GeoPrivateCurve(**{"epsilon": 1.0, "bounds": BOUNDS, name: value})
+        model = GeoPrivateCurve(
+            **{"epsilon": 1.0, "bounds": BOUNDS, "domain": (0, 1), name: value}
+        )
         with pytest.raises(ValueError, match=name):
             model.fit(np.zeros((1, 41)))
     with pytest.raises(ValueError, match="continuity"):
-        GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, degree=0, projection="after").fit(
-            np.zeros((1, 41))
-        )
+        GeoPrivateCurve(
+            epsilon=1.0, bounds=BOUNDS, domain=(0, 1), degree=0, projection="after"
+        ).fit(np.zeros((1, 41)))
 
 
 def test_degrees_are_refused():
     frame = pd.DataFrame({"id": 1, "t": [0, 1.0], "Lon": [2.0, 3], "lat": [1.0, 2]})
     curves = Curves.from_long(frame, "id", "t", ["Lon", "lat"])
     for parameter in ("time", "arc length"):
-        model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, parameter=parameter)
+        model = GeoPrivateCurve(
+            epsilon=1.0, bounds=BOUNDS, domain=(0, 1), parameter=parameter
+        )
         with pytest.raises(ValueError, match="to_metres"):
             model.fit(curves)
     with pytest.raises(ValueError, match="to_metres"):

@@ -293,7 +293,7 @@ def test_a_singular_basis_is_refused():
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"basis": "cosine"}, "basis must be a Basis, got 'cosine'"),
+        ({"basis": "cosine"}, "basis must be a Basis such as .*, got 'cosine'"),
         ({"n_basis": 0}, "n_basis must be an integer >= 1"),
         ({"domain": (1, 0)}, "domain must be two finite numbers"),
         ({"basis": CosineBasis(3), "domain": (0, 2)}, "is not that of the basis"),

@@ -161,7 +161,7 @@ def test_geo_ledger(path):
         (pure(0.1, neighbours="add-remove"), "different neighbours"),
         (approx(0.1, 1e-7), "a ledger for pure-dp cannot be charged with approx-dp"),
         (zcdp(0.1), "a ledger for pure-dp cannot be charged with zcdp"),
-        (geo(0.1), "geo"),
+        (geo(0.1), "per unit of L2 distance"),
     ],
 )
 def test_what_does_not_match_is_refused(path, charge, text):
