@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from .exceptions import PrivacyError
-from .noise import RandomBits, random_bits
+from .exceptions import NoiseDominatesWarning
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
 
@@ -17,9 +18,9 @@ from .summaries import person_codes
 class PrivateEstimator(BaseEstimator):
     """Base of estimators that release something private.
 
-    A central one computes its bounded contributions, then calls `_open_release` once; a
-    local one calls `_open_transform` in every `transform`. Only after that is noise
-    drawn. An error later on leaves the charge in the ledger.
+    A central one computes its bounded contributions, then calls `_open_release` once;
+    a local one charges in every `transform`. Only after that is noise drawn. An error
+    later on leaves the charge in the ledger.
     """
 
     def _open_release(self, guarantee: PrivacyGuarantee) -> None:
@@ -29,36 +30,42 @@ class PrivateEstimator(BaseEstimator):
         fitted: if drawing fails, no older release may stand beside a newer guarantee.
         """
         self._charge(guarantee)
+        self._forget()
+
+    def _forget(self) -> None:
+        """From here on nothing is fitted."""
         vars(self).pop("guarantee_", None)
-
-    def _open_transform(self, times: int, purpose: int = 0) -> RandomBits:
-        """Charge what `fit` has promised, and return the source of the noise.
-
-        For estimators of the local model, which draw in `transform`; `times` is how
-        many rows the person with most rows has.
-        """
-        bits = random_bits(self.random_state, purpose=purpose)
-        if bits.seeded != self.guarantee_.seeded:
-            raise PrivacyError(
-                "random_state was changed after fit, so the guarantee no longer says "
-                "whether releases are seeded: fit again"
-            )
-        self._charge(self.guarantee_, times)
-        return bits
 
     def _charge(self, guarantee: PrivacyGuarantee, times: int = 1) -> None:
         if self.ledger is not None:
             ledger = BudgetLedger(self.ledger)
             ledger.charge(guarantee, label=type(self).__name__, times=times)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+
+class CurveReader(BaseEstimator):
+    """Mixin of estimators whose data are curves, with `missing` values or without."""
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = getattr(self, "missing", None) != "error"
+        tags.input_tags.allow_nan = self.missing == "interpolate"
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "guarantee_")
+
+def warn_if_noise_dominates(
+    expected_square: float, largest_norm: float, remedy: str
+) -> None:
+    """Warn if public facts alone say that a release cannot be informative."""
+    if math.sqrt(expected_square) >= largest_norm:
+        warnings.warn(
+            "the noise is expected to exceed the largest possible signal: a larger "
+            f"{remedy} would make the release informative",
+            NoiseDominatesWarning,
+            stacklevel=3,
+        )
 
 
 def people_of(groups: Any, X: Any, n_rows: int) -> tuple[np.ndarray | None, int, str]:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 
 def check_real(value: Any, name: str) -> float:
     """A finite real number as a float; booleans, strings and NaN are refused."""
@@ -53,6 +55,13 @@ def check_count(value: Any, name: str, minimum: int = 1) -> int:
     ):
         raise ValueError(f"{name} must be an integer >= {minimum}, got {value!r}")
     return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def check_interval(value: Any, name: str) -> tuple[float, float]:

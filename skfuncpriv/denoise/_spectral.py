@@ -87,7 +87,9 @@ def spectral_average(
     array([[29.7,  0.9, -0.8]])
     """
     rows = np.asarray(released, dtype=np.float64)
-    bound = None if energy_bound is None else check_positive(energy_bound, "bound")
+    bound = (
+        None if energy_bound is None else check_positive(energy_bound, "energy_bound")
+    )
     order = np.arange(law.size) if ranks is None else np.asarray(ranks)
     with np.errstate(all="ignore"):
         noise = float(np.square(law.std).min())
@@ -142,7 +144,7 @@ class _Spectra:
         return factors
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=16)
 def _prior(law: NoiseLaw, bound: float | None, ranks: tuple[int, ...]) -> _Spectra:
     return _Spectra(law, bound, ranks)
 

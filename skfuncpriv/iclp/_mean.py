@@ -12,7 +12,12 @@ import numpy as np
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._base import PrivateEstimator, people_of
+from .._base import (
+    CurveReader,
+    PrivateEstimator,
+    people_of,
+    warn_if_noise_dominates,
+)
 from .._sklearn import check_feature_names
 from .._validation import check_count, check_positive
 from ..curves import as_curves
@@ -27,12 +32,11 @@ from ._parameters import (
     public_domain,
     public_plan,
     public_values,
-    warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
 
 
-class ICLPMean(PrivateEstimator):
+class ICLPMean(CurveReader, PrivateEstimator):
     """Mean curve of n people, released under differential privacy.
 
     The curves are projected on a public orthonormal basis, the coefficients of each
@@ -246,7 +250,8 @@ default=None
         plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = basis.evaluate(grid)
-        warn_if_noise_dominates(plan)
+        remedy = "epsilon, more people or tighter bounds"
+        warn_if_noise_dominates(plan.expected_square, 1.0, remedy)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.

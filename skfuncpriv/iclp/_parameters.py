@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from os import PathLike
 from typing import Any
@@ -19,7 +18,6 @@ from .._validation import (
 )
 from ..basis import Basis, CosineBasis, KernelBasis
 from ..curves import Curves
-from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
 from ._selection import select_plan
@@ -187,17 +185,6 @@ def planned_square(
         n_points = len(grid)
     plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
     return plan.expected_square * values.norm_bound**2
-
-
-def warn_if_noise_dominates(plan: ReleasePlan) -> None:
-    """Warn if public facts alone say that a release cannot be informative."""
-    if plan.expected_square >= 1:  # in squared units of the norm bound
-        warnings.warn(
-            "the noise is expected to exceed the largest possible signal: a larger "
-            "epsilon, more people or tighter bounds would make the release informative",
-            NoiseDominatesWarning,
-            stacklevel=3,
-        )
 
 
 def output_grid(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from .._validation import check_interval, check_positive
 from ..basis import Basis, TensorBasis
 from ..curves import Curves
-from ..exceptions import NoiseDominatesWarning
 from ..summaries import ValueBounds
 
 # Where there are no bounds: far beyond any unit, near enough for squares to be finite.
@@ -86,12 +84,8 @@ def domain_of(basis: Basis | TensorBasis | None) -> tuple[float, float]:
     return basis.domain
 
 
-def warn_if_noise_dominates(expected_square: float, norm_bound: float | None) -> None:
-    """Warn if public facts alone say that a release cannot be informative."""
-    if norm_bound is not None and expected_square >= norm_bound**2:
-        warnings.warn(
-            "the noise is expected to exceed the largest possible signal: a larger "
-            "budget or tighter bounds would make releases informative",
-            NoiseDominatesWarning,
-            stacklevel=3,
-        )
+def energy_of(norm_bound: float | None) -> float | None:
+    """The square of a bound on the norm; far from where squares leave the floats."""
+    if norm_bound is None:
+        return None
+    return float(np.clip(norm_bound, 1 / _NO_BOUND, _NO_BOUND)) ** 2

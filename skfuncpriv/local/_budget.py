@@ -13,6 +13,8 @@ from ..privacy import PrivacyGuarantee, selection_epsilon
 from ..privacy._exact import EXACT, claim_at_most, decimal_reading
 
 METRIC = "L2"
+_LARGEST = 1e150  # squares of noise must not leave the floats
+_TAIL = 0.13  # norm beyond m frequencies, as a share of the bound, times m
 SELECTION_SHARE = 0.2  # of a budget, where a choice and a release share it
 
 
@@ -36,9 +38,14 @@ class GeoBudget:
                 "epsilon_for_radius and rho_for_radius help to choose; got "
                 f"{prefix}epsilon={epsilon!r} and {prefix}rho={rho!r}"
             )
-        if rho is None:
-            return cls(check_positive(epsilon, f"{prefix}epsilon"), None)
-        return cls(None, check_positive(rho, f"{prefix}rho"))
+        name = f"{prefix}epsilon" if rho is None else f"{prefix}rho"
+        amount = check_positive(epsilon if rho is None else rho, name)
+        if not 1 / _LARGEST <= amount <= _LARGEST:
+            raise ValueError(
+                f"{name} must lie between {1 / _LARGEST} and {_LARGEST}, got "
+                f"{amount!r}: use other units of the values or of the domain"
+            )
+        return cls(amount, None) if rho is None else cls(None, amount)
 
     @property
     def is_concentrated(self) -> bool:
@@ -77,6 +84,19 @@ class GeoBudget:
     def selection_epsilon(self) -> float:
         """The epsilon that a private choice may have: of rho, sqrt(2 rho)."""
         return self.amount if self.rho is None else selection_epsilon(self.rho)
+
+    def frequencies_worth(
+        self, norm_bound: float | None, n_outputs: int, largest: int
+    ) -> int:
+        """The number m of frequencies whose noise equals what they miss.
+
+        Under GP about (m d)^2 / eps^2 against a tail of (0.13 tau)^2 / m^2, for d
+        outputs. Under CGP a frequency costs the others nothing: all of them.
+        """
+        if self.rho is not None or norm_bound is None:
+            return largest
+        worth = math.sqrt(_TAIL * self.amount) * math.sqrt(norm_bound / n_outputs)
+        return round(min(max(worth, 1.0), float(largest)))
 
     def scaled(self, factor: float) -> GeoBudget:
         """A multiple of the budget; not exact, for predictions only."""

@@ -5,28 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator
-from .._validation import check_count
+from .._base import warn_if_noise_dominates
+from .._validation import check_count, check_flag
 from ..basis import Basis, TensorBasis
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
-from ._bounds import (
-    check_basis,
-    coefficient_bound,
-    domain_of,
-    warn_if_noise_dominates,
-)
+from ._base import CoefficientPrivatizer
+from ._bounds import check_basis, coefficient_bound, domain_of, energy_of
 from ._budget import GeoBudget
-from ._rows import largest_share, map_rows, read_rows
-from ._space import CoefficientSpace
-
-_TAIL = 0.13  # norm beyond m frequencies, as a share of the bound, times m
+from ._rows import map_rows, read_rows
+from ._space import CoefficientSpace, spherical_part
 
 
-class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
+class GeoPrivateCoefficients(CoefficientPrivatizer):
     """Coefficients of each row's function, released under geo-privacy.
 
     Every row is the function of another person, and gets noise of its own: two
@@ -46,7 +39,8 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
     gram : array-like of shape (m, m), default=None
         *Public.* Inner products of the functions, instead of `basis`.
     n_coefficients : int, "auto" or None, default="auto"
-        *Public.* Only so many frequencies are released, the rest become NaN. "auto"
+        *Public.* Only the first so many of each output are released, the rest become
+        NaN. "auto"
         chooses from `epsilon` and the public bound on the norm, if there is one and
         `basis` is ordered by frequency; None releases all.
     n_outputs : int, default=1
@@ -84,7 +78,7 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
     noise_std_ : ndarray of shape (m,)
         Public standard deviation of that noise; NaN where nothing is released.
     n_coefficients_ : int
-        Public number of coefficients that are released.
+        Public number of coefficients that are released of each output.
     norm_bound_ : float or None
         Public bound on the norm of the coefficients.
     guarantee_ : PrivacyGuarantee
@@ -114,13 +108,14 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
 
     *Release.* round_g(a + Z), a the float64 coefficients as they are, Z an exact draw,
     correctly rounded to a public lattice: no bit of the output depends on the
-    coefficients otherwise. Coefficients beyond 2^61 lattice steps are clipped, which
-    brings no two functions further apart.
+    coefficients otherwise. Coefficients of orthogonal functions are clipped beyond
+    2^61 lattice steps, which brings no two functions further apart; of others they are
+    refused.
 
     *NaN* passes through: which coefficients are missing is public, or was chosen
     privately and paid for by an earlier step. They take no noise and no dimension.
-    Leaving out coefficients of an orthonormal basis brings no two functions further
-    apart; with a `basis` or `gram` that is not orthonormal it may, and is refused.
+    Leaving out coefficients of an orthogonal basis brings no two functions further
+    apart; with a `basis` or `gram` that is not orthogonal it may, and is refused.
 
     *Number of coefficients.* With m d of them the noise has energy
     m d (m d + 1) / eps^2; a function of norm tau has a tail of at most about
@@ -176,14 +171,14 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> GeoPrivateCoefficients:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> GeoPrivateCoefficients:  # noqa: ARG002
         """Fix the noise from public facts; no value is looked at.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
             *Private.* Only the number of columns is used.
-        y : None
+        y, groups : None
             Ignored.
 
         Returns
@@ -191,17 +186,14 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         self : GeoPrivateCoefficients
             The fitted transformer.
         """
-        vars(self).pop("guarantee_", None)
+        self._forget()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
-        if not isinstance(self.denoise, bool):
-            raise ValueError(f"denoise must be True or False, got {self.denoise!r}")
+        check_flag(self.denoise, "denoise")
         if not isinstance(self.basis, Basis | TensorBasis | None):
             raise TypeError(f"basis must be a Basis, got {self.basis!r}")
         read_rows(self, X, reset=True)
-        n_outputs = check_count(self.n_outputs, "n_outputs")
-        if self.n_features_in_ % n_outputs:
-            raise ValueError("n_outputs must divide the number of coefficients")
+        largest = self._n_frequencies()
         check_basis(self.basis)
         domain = domain_of(self.basis) if self.domain is None else self.domain
         if self.basis is not None and tuple(domain) != domain_of(self.basis):
@@ -209,18 +201,22 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
                 f"domain {domain} is not that of the basis, {domain_of(self.basis)}"
             )
         self.norm_bound_ = coefficient_bound(
-            self.norm_bound, self.bounds, domain, n_outputs, self.center
+            self.norm_bound, self.bounds, domain, self.n_outputs, self.center
         )
         space = CoefficientSpace.from_parameters(
-            self.n_features_in_, self.basis, self.gram, n_outputs
+            self.n_features_in_, self.basis, self.gram, self.n_outputs
         )
-        self.n_coefficients_ = self._count(budget, n_outputs, space)
-        self._space = space.restricted(np.arange(self.n_coefficients_))
-        self._budget = budget
+        self.n_coefficients_ = self._count(budget, space, largest)
+        kept = self.n_coefficients_ * self.n_outputs
+        self._space, self._budget = space.restricted(np.arange(kept)), budget
         self.law_ = self._space.law(budget)
         self.noise_std_ = np.full(self.n_features_in_, np.nan)
-        self.noise_std_[: self.n_coefficients_] = self.law_.std
-        warn_if_noise_dominates(self.law_.expected_square, self.norm_bound_)
+        self.noise_std_[:kept] = self.law_.std
+        if self.denoise:  # what is not possible is refused before any charge
+            self._denoised(np.empty((0, kept)), self._space, self.law_)
+        if self.norm_bound_ is not None:
+            remedy = "budget or tighter bounds"
+            warn_if_noise_dominates(self._expected_square(), self.norm_bound_, remedy)
         self.guarantee_ = budget.guarantee(seeded)
         return self
 
@@ -242,33 +238,14 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         """
         check_is_fitted(self)
         rows = read_rows(self, X, reset=False)
-        if (
-            self._space.whitening is not None
-        ):  # what would be refused, before the charge
-            for columns, _ in _patterns(self._present(rows)):
-                self._space.restricted(columns)
-        bits = self._open_transform(largest_share(groups, len(rows), X))
-        released = np.empty_like(rows)
+        self._space.check_rows(self._present(rows), rows, self.law_)
+        bits = self._open_transform(X, len(rows), groups)
+        released = np.full_like(rows, np.nan)
 
         def release(chunk: slice, index: int) -> np.ndarray:
             return self._release(rows[chunk], bits.spawn(index))
 
         return map_rows(release, released, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return the released coefficients as they are, so that a pipeline goes back.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Released coefficients.
-
-        Returns
-        -------
-        array-like of shape (n, m)
-            `X` itself.
-        """
-        return X
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw noise like that which is added, from fresh random bits.
@@ -289,7 +266,7 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
         n_samples = check_count(n_samples, "n_samples")
         noise = np.full((n_samples, self.n_features_in_), np.nan)
         bits = random_bits(random_state, purpose=1)
-        noise[:, : self.n_coefficients_] = self.law_.sample(n_samples, bits)
+        noise[:, : self.law_.size] = self.law_.sample(n_samples, bits)
         return noise
 
     def expected_error(self) -> float:
@@ -301,31 +278,26 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
             The expected squared L2 norm of the noise function before denoising.
         """
         check_is_fitted(self)
-        return self._budget.expected_square(self.n_coefficients_)
+        return self._expected_square()
 
-    def _count(self, budget: GeoBudget, n_outputs: int, space: CoefficientSpace) -> int:
-        """How many coefficients are released."""
-        largest = self.n_features_in_ // n_outputs
+    def _expected_square(self) -> float:
+        return self._budget.expected_square(self.law_.size)
+
+    def _count(self, budget: GeoBudget, space: CoefficientSpace, largest: int) -> int:
+        """How many coefficients of each output are released."""
         count = self.n_coefficients
+        if count is None or (count == "auto" and not space.may_be_cut):
+            return largest
         if count == "auto":
-            count = largest
-            known = self.norm_bound_ is not None and space.may_be_cut
-            if known and not budget.is_concentrated:
-                worth = frequencies_worth_their_noise(
-                    budget, self.norm_bound_, n_outputs
-                )
-                count = int(np.clip(np.rint(worth), 1, largest))
-        elif count is None:
-            count = largest
-        return min(check_count(count, "n_coefficients"), largest) * n_outputs
+            return budget.frequencies_worth(self.norm_bound_, self.n_outputs, largest)
+        return min(check_count(count, "n_coefficients"), largest)
 
     def _release(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
         """Noise on what is present, row by row; NaN elsewhere."""
         released = np.full(rows.shape, np.nan)
         for columns, chosen in _patterns(self._present(rows)):
             space = self._space.restricted(columns)
-            whole = len(columns) == self.law_.size
-            law = self.law_ if whole else space.law(self._budget)
+            law = space.law(self._budget)
             lattice = release_lattice(law.smallest_scale)
             values = rows[np.ix_(chosen, columns)]
             noisy = lattice.to_float(law.release(values, lattice, bits))
@@ -337,27 +309,19 @@ class GeoPrivateCoefficients(OneToOneFeatureMixin, TransformerMixin, PrivateEsti
     def _present(self, rows: np.ndarray) -> np.ndarray:
         """Which coefficients are released, bool of the shape of `rows`."""
         present = ~np.isnan(rows)
-        present[:, self.n_coefficients_ :] = False
+        present[:, self.law_.size :] = False
         return present
 
     def _denoised(
         self, noisy: np.ndarray, space: CoefficientSpace, law: NoiseLaw
     ) -> np.ndarray:
-        bound = None if self.norm_bound_ is None else self.norm_bound_**2
-        plain = space.plain_law(law)
-        white = space.to_orthonormal(noisy)
-        white = spectral_average(white, plain, energy_bound=bound, ranks=space.ranks)
+        white = spectral_average(
+            space.to_orthonormal(noisy),
+            spherical_part(law),
+            energy_bound=energy_of(self.norm_bound_),
+            ranks=space.ranks,
+        )
         return space.from_orthonormal(white)
-
-
-def frequencies_worth_their_noise(
-    budget: GeoBudget, norm_bound: float, n_outputs: int
-) -> float:
-    """The number m of frequencies whose noise equals what they miss, under GP.
-
-    About (m d)^2 / eps^2 against a tail of (0.13 tau)^2 / m^2, for d outputs.
-    """
-    return float(np.sqrt(_TAIL * budget.amount * norm_bound / n_outputs))
 
 
 def _patterns(present: np.ndarray) -> Any:

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator
-from .._validation import check_count
-from ..denoise import spectral_average
-from ..noise import RandomBits, random_bits, release_lattice
-from ._bounds import public_domain, value_bounds, warn_if_noise_dominates
-from ._budget import SELECTION_SHARE, GeoBudget
-from ._coefficients import frequencies_worth_their_noise
-from ._observed import ObservedCurves, projection_error
-from ._pieces import EMBEDDING_ERROR, Edges, PieceSpaces, choose_pieces, merge_pieces
+from .._base import CurveReader, warn_if_noise_dominates
+from .._validation import check_count, check_flag
+from ..noise import OperatingSystemBits, random_bits
+from ._base import LocalPrivatizer
+from ._bounds import public_domain, value_bounds
+from ._budget import GeoBudget
+from ._observed import ObservedCurves, check_form, projection_error
+from ._pieces import EMBEDDING_ERROR, PieceSpaces
 from ._piecewise_curve import PiecewiseCurve
-from ._rows import largest_share, map_rows
+from ._piecewise_release import Budgets, PiecewiseRelease
+from ._rows import map_rows
 from ._traces import arc_length_curves, point_lists
 
-_MERGE_SHARE = 1 / 3  # of what the selection costs, where pieces are merged as well
 _CHUNK_ROWS = 256
 
 
-class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
+class GeoPrivateCurve(CurveReader, LocalPrivatizer):
     """Curves and traces of single persons, released under geo-privacy.
 
     Every row is the curve of another person: a day of heart rates, a bicycle tour, a
@@ -195,7 +193,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> GeoPrivateCurve:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> GeoPrivateCurve:  # noqa: ARG002
         """Fix pieces and noise from public facts; no value is looked at.
 
         Parameters
@@ -203,7 +201,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         X : array-like, frame, Curves or list of arrays
             *Private.* Shape (n, n_points) or (n, n_points, n_outputs), or irregular
             curves; only their form is used.
-        y : None
+        y, groups : None
             Ignored.
 
         Returns
@@ -211,29 +209,47 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         self : GeoPrivateCurve
             The fitted transformer.
         """
-        vars(self).pop("guarantee_", None)
+        self._forget()
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
+        # Step 0: the form of the curves.
+        self._parameter = self.parameter
         domain = public_domain(self.domain, X if self.parameter == "time" else None)
         self.n_pieces_ = self._count_pieces()
-        form = PieceSpaces(domain, self.degree, self.continuity, 1)
-        observed = self._observe(X, form, reset=True)
+        one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
+        observed = self._observe(X, one_piece, reset=True)
         values = value_bounds(self.bounds, domain, observed.n_outputs, self.center)
         self.norm_bound_, self.grid_ = values.norm_bound, observed.grid
+        self._n_products = observed.n_products
+
+        # Step 1: the spaces; what is not possible is refused here, before any charge.
         joined = self.continuity if self.projection == "before" else -1
-        self._spaces = PieceSpaces(domain, self.degree, joined, self.n_pieces_)
-        self._smooth = PieceSpaces(domain, self.degree, self.continuity, self.n_pieces_)
-        for spaces in (self._spaces, self._smooth):
-            spaces.embedding(spaces.all_edges)  # refused here if at all
-        self._values, self._form = values, (observed.n_outputs, observed.is_vector)
-        self.n_coefficients_ = self._count_coefficients(budget, observed.n_outputs)
-        self._budgets = self._split(budget)
-        error = projection_error(
-            self._spaces.finest, observed, values, 2 * EMBEDDING_ERROR
+        spaces = PieceSpaces(domain, self.degree, joined, self.n_pieces_)
+        smooth = PieceSpaces(domain, self.degree, self.continuity, self.n_pieces_)
+        for each in (spaces, smooth):
+            each.embedding(each.all_edges)
+        size = spaces.basis(spaces.all_edges).n_basis
+        if self.pieces == "auto":
+            size = budget.frequencies_worth(values.norm_bound, observed.n_outputs, size)
+        self.n_coefficients_ = size
+
+        # Step 2: the budgets and the noise.
+        self._release = PiecewiseRelease(
+            spaces,
+            smooth,
+            Budgets.split(budget, choose=self.pieces == "svt", merge=self.merge),
+            size,
+            values,
+            observed.is_vector,
+            self.denoise,
         )
+        nobody = np.empty((0, spaces.finest.n_basis, observed.n_outputs))
+        self._release.noisy(nobody, spaces.all_edges, OperatingSystemBits())
+        error = projection_error(spaces.finest, observed, values, 2 * EMBEDDING_ERROR)
+        expected, remedy = self._expected_square(), "budget or tighter bounds"
+        warn_if_noise_dominates(expected, values.norm_bound, remedy)
         self.guarantee_ = budget.guarantee(seeded, error)
-        warn_if_noise_dominates(self.expected_error(), self.norm_bound_)
         return self
 
     def transform(self, X: Any, grid: Any = None, groups: Any = None) -> np.ndarray:
@@ -255,7 +271,7 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         """
         check_is_fitted(self)
         points = self.grid_ if grid is None else np.asarray(grid, dtype=np.float64)
-        self._spaces.finest.evaluate(points)  # refuses them before any charge
+        self._release.spaces.finest.evaluate(points)  # refused before any charge
         return np.stack([c.evaluate(points) for c in self.release(X, groups)])
 
     def release(self, X: Any, groups: Any = None) -> list[PiecewiseCurve]:
@@ -275,16 +291,16 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             Released.
         """
         check_is_fitted(self)
-        observed = self._observe(X, self._spaces, reset=False, values=self._values)
-        if (observed.n_outputs, observed.is_vector) != self._form:
-            raise ValueError("the curves have another number of outputs than in fit")
-        bits = self._open_transform(largest_share(groups, observed.n_rows, X))
-        released = np.empty(observed.n_rows, dtype=object)
+        plan = self._release
+        observed = self._observe(X, plan.spaces, reset=False, values=plan.values)
+        check_form(observed, plan.n_outputs, plan.is_vector, self._n_products)
+        bits = self._open_transform(X, observed.n_rows, groups)
+        released = np.full(observed.n_rows, None)
 
         def release(rows: slice, index: int) -> np.ndarray:
             with np.errstate(all="ignore"):
-                flat = observed.coefficients(rows, self._values)
-            return self._release(flat, bits.spawn(index))
+                part = np.nan_to_num(observed.coefficients(rows, plan.values))
+            return plan.curves(part, bits.spawn(index))
 
         map_rows(
             release,
@@ -305,26 +321,31 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
             "svt" that of the largest number of pieces.
         """
         check_is_fitted(self)
-        return self._budgets[-1].expected_square(self.n_coefficients_ * self._form[0])
+        return self._expected_square()
+
+    def _expected_square(self) -> float:
+        size = self.n_coefficients_ * self._release.n_outputs
+        return self._release.budgets.release.expected_square(size)
 
     def _check_parameters(self) -> None:
+        for name in ("denoise", "merge"):
+            check_flag(getattr(self, name), name)
         choices = {
             "projection": ("before", "after"),
             "parameter": ("time", "arc length"),
-            "denoise": (True, False),
-            "merge": (True, False),
         }
         for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed or isinstance(value, int) != (allowed[0] is True):
-                raise ValueError(f"{name} must be one of {allowed}, got {value!r}")
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {allowed}, got {getattr(self, name)!r}"
+                )
         if self.merge and self.pieces != "svt":
             raise ValueError("merge=True needs pieces='svt', a choice it can refine")
 
     def _observe(
         self, X: Any, spaces: PieceSpaces, reset: bool, values: Any = None
     ) -> ObservedCurves:
-        if self.parameter == "arc length":
+        if self._parameter == "arc length":
             X = arc_length_curves(point_lists(X, values), domain=spaces.domain)
         return ObservedCurves.read(self, X, spaces.finest, reset)
 
@@ -335,66 +356,3 @@ class GeoPrivateCurve(TransformerMixin, PrivateEstimator):
         if self.pieces == "auto":
             return largest
         return check_count(self.pieces, "pieces")
-
-    def _count_coefficients(self, budget: GeoBudget, n_outputs: int) -> int:
-        """How many coefficients of each output are released."""
-        size = self._spaces.basis(self._spaces.all_edges).n_basis
-        if self.pieces != "auto" or budget.is_concentrated:
-            return size
-        worth = frequencies_worth_their_noise(budget, self.norm_bound_, n_outputs)
-        return int(np.clip(np.rint(worth), 1, size))
-
-    def _split(self, budget: GeoBudget) -> tuple[GeoBudget | None, ...]:
-        """The budgets of choosing, of merging and of the release."""
-        if self.pieces != "svt":
-            return None, None, budget
-        cost, rest = budget.part(SELECTION_SHARE), budget.part(1 - SELECTION_SHARE)
-        if not self.merge:
-            return cost, None, rest
-        return cost.part(1 - _MERGE_SHARE), cost.part(_MERGE_SHARE), rest
-
-    def _release(self, flat: np.ndarray, bits: RandomBits) -> np.ndarray:
-        """Choose pieces, add noise and denoise, for some curves."""
-        coefficients = flat.reshape(len(flat), -1, self._form[0])
-        choosing, merging, rest = self._budgets
-        edges = [self._spaces.all_edges] * len(flat)
-        if choosing is not None:
-            edges = choose_pieces(self._spaces, coefficients, choosing, rest, bits)
-        if merging is not None:
-            edges = merge_pieces(self._spaces, coefficients, edges, merging, rest, bits)
-        public = (self._values.low, self._values.center, self._values.high)
-        curves = np.empty(len(flat), dtype=object)
-        for chosen in sorted(set(edges)):
-            rows = [i for i, own in enumerate(edges) if own == chosen]
-            released = self._noisy(coefficients[rows], chosen, rest, bits)
-            basis = self._smooth.basis(chosen)
-            for i, one in zip(rows, released, strict=True):
-                curves[i] = PiecewiseCurve(basis, one, *public, self._form[1])
-        return curves
-
-    def _noisy(
-        self, coefficients: np.ndarray, edges: Edges, budget: Any, bits: RandomBits
-    ) -> np.ndarray:
-        """Released coefficients in the smooth basis of the pieces, (n, m, d)."""
-        rotation = self._spaces.smooth_first(edges)[:, : self.n_coefficients_]
-        exact = np.einsum(
-            "ij,nid->njd", rotation, self._spaces.within(coefficients, edges)
-        )
-        shape = exact.shape
-        law = budget.law(shape[1] * shape[2])
-        lattice = release_lattice(law.smallest_scale)
-        rows = exact.reshape(len(exact), -1)
-        noisy = lattice.to_float(law.release(rows, lattice, bits))
-        # From here on it is public maths on the release.
-        if self.denoise:
-            noisy = spectral_average(
-                noisy,
-                law,
-                energy_bound=self.norm_bound_**2,
-                ranks=np.repeat(np.arange(shape[1]), shape[2]),
-            )
-        back = rotation
-        if self._spaces.continuity != self._smooth.continuity:
-            joined = self._smooth.embedding(edges).T @ self._spaces.embedding(edges)
-            back = joined @ rotation
-        return np.einsum("ij,njd->nid", back, noisy.reshape(shape))

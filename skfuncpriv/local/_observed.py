@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._grids import check_inside
 from .._sklearn import check_feature_names
 from .._tables import as_numbers, check_finite
 from ..basis import Basis, PiecewisePolynomialBasis, TensorBasis
@@ -50,6 +51,7 @@ class ObservedCurves:
     curves: Curves
     basis: Basis
     matrix: np.ndarray | None
+    stated_grid: Any = None
 
     @classmethod
     def read(cls, owner: Any, X: Any, basis: Basis, reset: bool) -> ObservedCurves:
@@ -71,7 +73,7 @@ class ObservedCurves:
             )
         if np.diff(curves.offsets).max() > LARGEST_CURVE:
             raise ValueError("a curve may have at most 2^20 points")
-        return cls(curves, basis, None)
+        return cls(curves, basis, None, owner.grid)
 
     @property
     def n_rows(self) -> int:
@@ -89,7 +91,9 @@ class ObservedCurves:
     def grid(self) -> np.ndarray:
         if self.curves.is_regular:
             return np.array(self.curves.grid)
-        return np.linspace(*self.basis.domain, 101)
+        if self.stated_grid is None:
+            return np.linspace(*self.basis.domain, 101)
+        return np.array(self.stated_grid, dtype=np.float64)
 
     @property
     def volume(self) -> float:
@@ -155,6 +159,10 @@ class ObservedSurfaces:
         check_finite(surfaces)
         if 0 in surfaces.shape:
             raise ValueError("there must be at least one surface, of one point or more")
+        if owner.missing != "error":
+            raise ValueError(
+                "functions of several variables may have no missing values"
+            )
         shape = surfaces.shape[1:]
         grid = owner.grid
         if grid is None:
@@ -163,6 +171,8 @@ class ObservedSurfaces:
         grid = tuple(np.asarray(axis, dtype=np.float64) for axis in grid)
         if tuple(map(len, grid)) != shape:
             raise ValueError("grid must have one array of points for each variable")
+        for axis, ends in zip(grid, basis.domain, strict=True):
+            check_inside(axis, ends)
         check_n_features(owner, math.prod(shape), reset)
         volume = math.prod(high - low for low, high in basis.domain)
         flat = surfaces.reshape(len(surfaces), -1)
@@ -188,6 +198,22 @@ class ObservedSurfaces:
             for one, axis, index in axes
         )
         return float(np.linalg.norm(moved))
+
+
+def check_form(
+    observed: Observed, n_outputs: int, is_vector: bool, n_products: int
+) -> None:
+    """Refuse curves of another form than those that `fit` saw."""
+    if (observed.n_outputs, observed.is_vector) != (n_outputs, is_vector):
+        raise ValueError(
+            f"curves must have as many outputs as in fit, {n_outputs}, with an axis "
+            "for them or without, as there"
+        )
+    if observed.n_products > n_products:
+        raise ValueError(
+            "curves have more points than in fit, hence larger rounding errors: fit "
+            "to curves like these"
+        )
 
 
 def projection_error(

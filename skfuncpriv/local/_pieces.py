@@ -18,6 +18,7 @@ from ..exceptions import PrivacyError
 from ..noise import IndependentLaplace, NoiseLaw, RandomBits, release_lattice
 from ..privacy import sparse_vector
 from ._budget import GeoBudget
+from ._rows import scaled_norms
 
 Edges: TypeAlias = tuple[int, ...]  # numbers of the finest breaks that are kept
 
@@ -90,13 +91,14 @@ class PieceSpaces:
         """
         table = self.embedding(edges).T @ self._cosines
         rotation, _ = np.linalg.qr(table[:, : len(table)])
-        return rotation
+        rotation.setflags(write=False)
+        return np.asarray(rotation)
 
     def tails(self, coefficients: np.ndarray, edges: Edges) -> np.ndarray:
         """Distances of functions (n, n_finest functions, d) to a space, shape (n,)."""
         matrix = self.embedding(edges)
         near = np.einsum("ij,njd->nid", matrix, self.within(coefficients, edges))
-        return np.linalg.norm((coefficients - near).reshape(len(near), -1), axis=1)
+        return scaled_norms((coefficients - near).reshape(len(near), -1))
 
     def within(self, coefficients: np.ndarray, edges: Edges) -> np.ndarray:
         """Projections on a space, in its basis, shape (n, m, d)."""
@@ -125,6 +127,7 @@ class PieceSpaces:
                 "the pieces are too small for their distances to be computed: use "
                 "fewer pieces or a domain nearer to zero"
             )
+        matrix.setflags(write=False)  # tables are shared by all of the process
         return np.asarray(matrix)
 
     @property
@@ -150,6 +153,14 @@ class PieceSpaces:
         nodes, root_weights = self._nodes
         cosines = CosineBasis(self.finest.n_basis, self.domain).evaluate(nodes)
         return np.asarray(self._finest_values.T @ (cosines * root_weights[:, None]))
+
+
+def rows_by_edges(edges: list[Edges]) -> list[tuple[Edges, list[int]]]:
+    """Each choice of pieces that occurs, and whose it is; in an order of its own."""
+    owners: dict[Edges, list[int]] = {}
+    for row, own in enumerate(edges):
+        owners.setdefault(own, []).append(row)
+    return sorted(owners.items())
 
 
 def choose_pieces(
@@ -201,8 +212,9 @@ def merge_pieces(
     merged = list(edges)
     n_outputs = coefficients.shape[2]
     saved = (spaces.degree - spaces.basis(edges[0]).continuity) * n_outputs
-    for chosen in sorted(set(edges) - {spaces.uniform[0]}):
-        rows = [i for i, own in enumerate(edges) if own == chosen]
+    for chosen, rows in rows_by_edges(edges):
+        if chosen == spaces.uniform[0]:
+            continue
         misses = _pair_misses(spaces, coefficients[rows], chosen)
         size = spaces.basis(chosen).n_basis * n_outputs
         gain = release.expected_square(size) - release.expected_square(size - saved)
@@ -230,4 +242,4 @@ def _pair_misses(
     step = fine.T @ coarse
     halves -= np.einsum("ij,kj,nkd->nid", step, step, halves)
     pairs = halves.reshape(len(halves), len(edges) // 2, -1)
-    return np.linalg.norm(pairs, axis=2)
+    return scaled_norms(pairs)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -148,12 +148,12 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
             "the search itself would cost tells search_guarantee"
         )
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-    if not steps or not isinstance(steps[-1], GeoPrivateCoefficients):
+    if not steps or type(steps[-1]) is not GeoPrivateCoefficients:
         raise PrivacyError(
             "the last step must be GeoPrivateCoefficients: what leaves the pipeline is "
             "not private otherwise"
         )
-    if not isinstance(steps[0], BasisProjector):
+    if type(steps[0]) is not BasisProjector:
         raise PrivacyError(
             "the first step must be a BasisProjector: the metric is unknown otherwise"
         )
@@ -164,7 +164,7 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
         )
     known = (SVTBasisSelector, GeoPrivateCoefficients)
     for step in steps[1:]:
-        if not isinstance(step, known):
+        if type(step) not in known:  # a subclass may do anything
             raise PrivacyError(
                 f"{type(step).__name__} may change distances, so the guarantee of a "
                 "pipeline with it is unknown"
@@ -188,7 +188,7 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
             "projection have no bound"
         )
     total = reduce(add, [step.guarantee_ for step in steps[1:]])
-    return replace(total, distance_error=error)
+    return replace(total, distance_error=error + total.distance_error)
 
 
 def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG001
@@ -244,7 +244,8 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
     PrivacyGuarantee
         The sum over all candidates: each curve is released once by each of them, when
         it is in the test set (in every fold with ``return_train_score``, or with a
-        splitter whose test sets may overlap). Valid against whoever sees all of these
+        splitter whose test sets may overlap), and once more for each further scorer.
+        Valid against whoever sees all of these
         releases; the scores and the choice themselves are computed from the raw curves
         and are *not* private.
 
@@ -258,12 +259,27 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
     >>> search_guarantee(search, np.zeros((1, 50))).epsilon
     1.5
     """
+    if type(search) is not GridSearchCV:
+        raise PrivacyError(
+            "the number of releases is known for GridSearchCV only, not for "
+            f"{type(search).__name__}"
+        )
+    scorers = search.scoring
+    repeats = len(scorers) if isinstance(scorers, dict | list | tuple | set) else 1
     disjoint = search.cv is None or isinstance(search.cv, int)  # k folds
-    repeats = 1
     if search.return_train_score or not disjoint:
-        repeats = check_cv(search.cv).get_n_splits(X)
+        repeats *= check_cv(search.cv).get_n_splits(X)
     parts = []
     for parameters in ParameterGrid(search.param_grid):
         pipeline = clone(search.estimator).set_params(**clone(parameters, safe=False))
-        parts += [pipeline_guarantee(pipeline.fit(X))] * repeats
+        parts += [pipeline_guarantee(_fitted_to_form(pipeline, X))] * repeats
     return reduce(add, parts)
+
+
+def _fitted_to_form(pipeline: Pipeline, X: Any) -> Pipeline:
+    """The pipeline as fit leaves it, but without a choice that is drawn and charged."""
+    (_, first), *rest = pipeline.steps
+    form = np.zeros((1, len(first.fit(X).get_feature_names_out())))
+    for _, step in rest:
+        step.fit(form)
+    return pipeline

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import CurveReader
 from .._validation import check_count, check_interval
 from ..basis import Basis, CosineBasis, TensorBasis
 from ._bounds import check_basis, public_domain, value_bounds
@@ -16,6 +16,7 @@ from ._observed import (
     Observed,
     ObservedCurves,
     ObservedSurfaces,
+    check_form,
     projection_error,
 )
 from ._rows import as_rows, map_rows
@@ -23,7 +24,7 @@ from ._rows import as_rows, map_rows
 _LARGEST = 1e200  # of a coefficient that is evaluated, so that no sum overflows
 
 
-class BasisProjector(TransformerMixin, BaseEstimator):
+class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
     """Coefficients of curves in a public orthonormal basis, and curves from them.
 
     The first step of a pipeline in the local model. It adds no noise: its output is as
@@ -162,6 +163,7 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         self.basis_, self.grid_ = basis, observed.grid
         self.n_outputs_, self._is_vector = observed.n_outputs, observed.is_vector
         self._values, self.center_ = values, values.center
+        self._n_products = observed.n_products
         bounded = self.bounds is not None
         error = projection_error(basis, observed, values)
         self.norm_bound_ = values.norm_bound if bounded else None
@@ -183,13 +185,12 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         observed = self._observe(X, self.basis_, reset=False)
-        if observed.n_outputs != self.n_outputs_:
-            raise ValueError("the curves have another number of outputs than in fit")
+        check_form(observed, self.n_outputs_, self._is_vector, self._n_products)
         values = self._values
 
         def project(rows: slice, _: int) -> np.ndarray:
             with np.errstate(all="ignore"):
-                return observed.coefficients(rows, values)
+                return np.nan_to_num(observed.coefficients(rows, values))
 
         out = np.empty((observed.n_rows, self._n_features_out))
         return map_rows(
@@ -229,9 +230,10 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         with np.errstate(all="ignore"):
             curves = np.tensordot(coef, functions, axes=(1, 1)).swapaxes(1, 2)
         curves += self.center_
-        if self.bounds is not None:
+        if self.norm_bound_ is not None:
             np.clip(curves, self._values.low, self._values.high, out=curves)
-        return curves.reshape(len(coef), *shape, *curves.shape[2:][: self._is_vector])
+        outputs = curves.shape[2:] if self._is_vector else ()
+        return curves.reshape(len(coef), *shape, *outputs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:  # noqa: ARG002
         """Return the names of the coefficients.
@@ -247,7 +249,8 @@ class BasisProjector(TransformerMixin, BaseEstimator):
             As cosine0, cosine1, ... or cosine0_0, cosine0_1, ... for several outputs.
         """
         check_is_fitted(self)
-        name = type(self.basis or CosineBasis(1)).__name__.removesuffix("Basis").lower()
+        inner = getattr(self.basis_, "basis", self.basis_)  # of an OrthonormalBasis
+        name = type(inner).__name__.removesuffix("Basis").lower()
         outputs = [f"_{k}" for k in range(self.n_outputs_)] if self._is_vector else [""]
         names = [f"{name}{j}{k}" for j in range(self.basis_.n_basis) for k in outputs]
         return np.array(names, dtype=object)
@@ -281,12 +284,6 @@ class BasisProjector(TransformerMixin, BaseEstimator):
         axes = [np.asarray(axis, dtype=np.float64) for axis in grid]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
         return self.basis_.evaluate(points.reshape(-1, len(axes))), points.shape[:-1]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = self.missing == "interpolate"
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "projection_error_")

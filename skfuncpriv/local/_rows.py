@@ -10,7 +10,6 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from .._base import people_of
 from .._grids import check_wide_shape
 from .._sklearn import check_feature_names
 from .._tables import (
@@ -82,7 +81,8 @@ def map_rows(
     if len(starts) == 1 and not verbose:  # one curve should not pay for a pool
         fill(0, 0)
         return out
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    # Other processes would fill copies of `out`, and leave here what was in it before.
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     with threadpool_limits(1), parallel:
         tasks = (delayed(fill)(*task) for task in enumerate(starts))
         for _ in tqdm(parallel(tasks), total=len(starts), disable=not verbose):
@@ -90,7 +90,12 @@ def map_rows(
     return out
 
 
-def largest_share(groups: Any, n_rows: int, X: Any) -> int:
-    """The largest number of rows that one person owns: how often a call is charged."""
-    codes, _, _ = people_of(groups, X, n_rows)
-    return 1 if codes is None else int(np.bincount(codes).max())
+def scaled_norms(rows: np.ndarray) -> np.ndarray:
+    """Norms along the last axis; squares neither overflow nor vanish.
+
+    Nor does anything warn: that would show how large private numbers are.
+    """
+    scale = np.abs(rows).max(axis=-1, initial=0.0)
+    scale[scale == 0] = 1.0
+    with np.errstate(all="ignore"):
+        return np.asarray(scale * np.linalg.norm(rows / scale[..., None], axis=-1))

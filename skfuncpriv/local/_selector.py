@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator
 from .._validation import check_count
-from ..noise import RandomBits, random_bits
+from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ..privacy import (
     permute_and_flip,
     sparse_coefficients,
     sparse_vector,
 )
+from ._base import CoefficientPrivatizer
 from ._budget import SELECTION_SHARE, GeoBudget
-from ._rows import largest_share, map_rows, read_rows
+from ._rows import map_rows, read_rows, scaled_norms
 
 METHODS = ("svt", "permute-and-flip", "coefficients")
 
 
-class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
+class SVTBasisSelector(CoefficientPrivatizer):
     """Choose privately, row by row, which coefficients will be released.
 
     Few coefficients miss a part of the function, many need much noise. A share of the
@@ -44,7 +43,9 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
     method : {"svt", "permute-and-flip", "coefficients"}, default="svt"
         *Public.* "svt" stops at the first number of frequencies that leaves less than
         its noise would add; "permute-and-flip" weighs all of them at once;
-        "coefficients" chooses single large coefficients.
+        "coefficients" chooses single large coefficients, of each output by itself.
+        Coefficients must be orthonormal, and in the order of frequency for the first
+        two.
     max_basis : int, default=None
         *Public.* At most so many frequencies are chosen; None is all there are.
     max_selected : int, default=8
@@ -137,14 +138,14 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> SVTBasisSelector:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> SVTBasisSelector:  # noqa: ARG002
         """Fix the possible choices from public facts; no value is looked at.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
             *Private.* Only the number of columns is used.
-        y : None
+        y, groups : None
             Ignored.
 
         Returns
@@ -152,17 +153,14 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
         self : SVTBasisSelector
             The fitted transformer.
         """
-        vars(self).pop("guarantee_", None)
+        self._forget()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         release = self._release_budget(budget)
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
         seeded = random_bits(self.random_state).seeded
         read_rows(self, X, reset=True)
-        n_outputs = check_count(self.n_outputs, "n_outputs")
-        largest, rest = divmod(self.n_features_in_, n_outputs)
-        if rest:
-            raise ValueError("n_outputs must divide the number of coefficients")
+        largest, n_outputs = self._n_frequencies(), self.n_outputs
         if self.max_basis is not None:
             largest = min(largest, check_count(self.max_basis, "max_basis"))
         doubling = 2 ** np.arange(largest.bit_length())
@@ -175,7 +173,12 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
         else:
             self.thresholds_ = np.array([release.expected_norm(m) for m in sizes])
         self.sizes_ = sizes
-        self.guarantee_ = budget.guarantee(seeded)
+        nobody = np.empty((0, self.n_features_in_))
+        self._chosen(nobody, OperatingSystemBits())  # refused before any charge, if so
+        rounding = 0.0
+        if self.method == "permute-and-flip":  # scores are rounded near the thresholds
+            rounding = float(self.thresholds_.max()) * 2.0**-50
+        self.guarantee_ = budget.guarantee(seeded, rounding)
         return self
 
     def transform(self, X: Any, groups: Any = None) -> np.ndarray:
@@ -197,29 +200,14 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
         """
         check_is_fitted(self)
         rows = read_rows(self, X, reset=False)
-        bits = self._open_transform(largest_share(groups, len(rows), X), purpose=2)
+        bits = self._open_transform(X, len(rows), groups, purpose=2)
 
         def select(chunk: slice, index: int) -> np.ndarray:
             part = rows[chunk]
             return np.where(self._chosen(part, bits.spawn(index)), part, np.nan)
 
-        out = np.empty_like(rows)
+        out = np.full_like(rows, np.nan)
         return map_rows(select, out, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return the coefficients as they are, so that a pipeline goes back.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Coefficients.
-
-        Returns
-        -------
-        array-like of shape (n, m)
-            `X` itself.
-        """
-        return X
 
     def _release_budget(self, budget: GeoBudget) -> GeoBudget:
         """What the noise of the release will cost."""
@@ -261,12 +249,5 @@ class SVTBasisSelector(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator)
 
 
 def tail_norms(rows: np.ndarray, size: int) -> np.ndarray:
-    """Norms of the coefficients beyond the first `size`; squares do not overflow.
-
-    Nor does anything warn: that would show how large private numbers are.
-    """
-    tail = rows[:, size:]
-    scale = np.abs(tail).max(axis=1, initial=0.0)
-    scale[scale == 0] = 1.0
-    with np.errstate(all="ignore"):
-        return np.asarray(scale * np.linalg.norm(tail / scale[:, None], axis=1))
+    """Norms of the coefficients beyond the first `size`."""
+    return scaled_norms(rows[:, size:])

@@ -9,12 +9,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..basis import Basis, TensorBasis
+from ..basis._base import ORTHONORMAL_TOLERANCE
 from ..exceptions import PrivacyError
-from ..noise import NoiseLaw, ShapedNoise
+from ..noise import NoiseLaw, ShapedNoise, release_lattice
 from ._budget import GeoBudget
 from ._whitening import Whitening
-
-_ORTHONORMAL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class CoefficientSpace:
             ranks = ranks if basis.ordered_by_frequency else np.zeros(size, dtype=int)
         matrix = _checked_gram(gram, size // n_outputs)
         deviation = matrix - np.eye(len(matrix))
-        if np.abs(deviation).max() <= _ORTHONORMAL:
+        if np.abs(deviation).max() <= ORTHONORMAL_TOLERANCE:
             rounding = 64 * len(matrix) * 2.0**-53
             return cls(ranks, float(np.linalg.norm(deviation, 2)) + rounding)
         return cls(ranks, 0.0, Whitening(np.kron(matrix, np.eye(n_outputs))))
@@ -67,14 +66,17 @@ class CoefficientSpace:
     def restricted(self, columns: np.ndarray) -> CoefficientSpace:
         """The space of some of the coefficients, where leaving out the others is safe.
 
-        In an orthonormal basis that brings no two functions further apart. In others it
+        In an orthogonal basis that brings no two functions further apart. In others it
         may: a + b can be small where a alone is large.
         """
         if len(columns) == len(self.ranks):
             return self
+        if self.whitening is not None and self.whitening.is_diagonal:
+            gram = self.whitening.gram[np.ix_(columns, columns)]
+            return CoefficientSpace(self.ranks[columns], 0.0, Whitening(gram))
         if self.whitening is not None:
             raise PrivacyError(
-                "coefficients of a basis that is not orthonormal cannot be left out: "
+                "coefficients of a basis that is not orthogonal cannot be left out: "
                 "the others may be further apart than the functions are; release all "
                 "of them (n_coefficients=None, no NaN), or use BasisProjector"
             )
@@ -83,30 +85,50 @@ class CoefficientSpace:
     @property
     def may_be_cut(self) -> bool:
         """Whether the first coefficients alone make sense: orthonormal, ordered."""
-        return self.whitening is None and bool(self.ranks.any())
+        orthogonal = self.whitening is None or self.whitening.is_diagonal
+        return orthogonal and bool(self.ranks.any())
 
     def law(self, budget: GeoBudget) -> NoiseLaw:
         """The noise law that spends the budget."""
         if self.whitening is not None:
             return self.whitening.law(budget)
-        stretch = (1 - self.error) ** -0.5 * (1 + 2.0**-50) if self.error else 1.0
-        return budget.law(len(self.ranks), stretch)
+        if not self.error:
+            return budget.law(len(self.ranks))
+        return budget.law(len(self.ranks), (1 - self.error) ** -0.5 * (1 + 2.0**-50))
 
-    def plain_law(self, law: NoiseLaw) -> NoiseLaw:
-        """The law of the noise in orthonormal coordinates."""
-        return law.law if isinstance(law, ShapedNoise) else law
+    def check_rows(self, present: np.ndarray, rows: np.ndarray, law: NoiseLaw) -> None:
+        """Refuse rows that a basis which is not orthogonal cannot protect.
+
+        Parts left out, and clipping of single coefficients where the release cannot
+        hold them, would bring functions further apart.
+        """
+        if self.whitening is None or self.whitening.is_diagonal:
+            return
+        if (present.any(axis=1) & ~present.all(axis=1)).any():
+            self.restricted(np.arange(0))
+        largest = release_lattice(law.smallest_scale).step * 2.0**61
+        if (np.abs(rows[present]) > largest).any():
+            raise ValueError(
+                "coefficients of a basis that is not orthogonal must not exceed 2^61 "
+                "lattice steps of the release"
+            )
 
     def to_orthonormal(self, rows: np.ndarray) -> np.ndarray:
         """Coordinates in which the noise is spherical; public maths on a release."""
         if self.whitening is None:
             return rows
-        return rows @ self.whitening.to_orthonormal.T
+        return rows @ self.whitening.factor.T
 
     def from_orthonormal(self, rows: np.ndarray) -> np.ndarray:
         """Back to the coefficients of the basis."""
         if self.whitening is None:
             return rows
-        return np.asarray(solve_triangular(self.whitening.to_orthonormal, rows.T).T)
+        return np.asarray(solve_triangular(self.whitening.factor, rows.T).T)
+
+
+def spherical_part(law: NoiseLaw) -> NoiseLaw:
+    """The law of the noise in orthonormal coordinates."""
+    return law.law if isinstance(law, ShapedNoise) else law
 
 
 def _checked_gram(gram: Any, size: int) -> np.ndarray:

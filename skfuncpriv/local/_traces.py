@@ -135,8 +135,9 @@ def arc_length_curves(
             )
         with np.errstate(over="ignore", invalid="ignore"):
             place = _arc_length(points)
+        place = low + (high - low) * place
         later = np.append(True, np.diff(place) > 0)
-        times.append(low + (high - low) * place[later])
+        times.append(place[later])
         values.append(points[later])
     if len({part.shape[1] for part in values}) != 1:
         raise ValueError("there must be at least one trace, all with as many outputs")

@@ -40,7 +40,7 @@ class Whitening:
             )
 
     @cached_property
-    def shape(self) -> np.ndarray:
+    def root(self) -> np.ndarray:
         """The lower triangular S with S S^T = G^-1 (nan if there is none)."""
         reverse = slice(None, None, -1)
         upper = _cholesky(self._scaled[reverse, reverse])[reverse, reverse]
@@ -50,25 +50,30 @@ class Whitening:
         return np.asarray(np.tril(inverse.T) / self._sizes[:, None])
 
     @cached_property
-    def to_orthonormal(self) -> np.ndarray:
+    def factor(self) -> np.ndarray:
         """The upper triangular R with R^T R = G: R a are orthonormal coefficients."""
         return np.asarray(_cholesky(self._scaled).T * self._sizes)
 
     @cached_property
     def error(self) -> float:
         """A bound on norm(S^T G S - I), rounding errors included."""
-        shape, size = self.shape, len(self.gram)
-        if not np.isfinite(shape).all():
+        root, size = self.root, len(self.gram)
+        if not np.isfinite(root).all():
             return np.inf
-        deviation = np.linalg.norm(shape.T @ self.gram @ shape - np.eye(size), 2)
-        spread = np.abs(shape).T @ np.abs(self.gram) @ np.abs(shape)
+        deviation = np.linalg.norm(root.T @ self.gram @ root - np.eye(size), 2)
+        spread = np.abs(root).T @ np.abs(self.gram) @ np.abs(root)
         rounding = 64 * size * _UNIT * np.linalg.norm(spread, 2)
         return float(deviation + rounding)
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether the functions are orthogonal: any of them may stand alone."""
+        return not np.any(self.gram - np.diag(np.diagonal(self.gram)))
 
     def law(self, budget: GeoBudget) -> NoiseLaw:
         """The law of the noise of coefficients."""
         plain = budget.law(len(self.gram), (1 - self.error) ** -0.5 * (1 + 8 * _UNIT))
-        return ShapedNoise(plain, self.shape)
+        return ShapedNoise(plain, self.root)
 
     @cached_property
     def _sizes(self) -> np.ndarray:

@@ -98,7 +98,8 @@ class SeededBits(RandomBits):
 
     def __init__(self, seed: int, purpose: int = 0) -> None:
         self._seed = (seed, purpose)
-        self._generator = np.random.Philox(np.random.SeedSequence(self._seed))
+        sequence = np.random.SeedSequence(seed, spawn_key=(purpose,))
+        self._generator = np.random.Philox(sequence)
 
     def words(self, count: int) -> Words:
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)

@@ -90,8 +90,37 @@ def _irregular(
 def _cut_to_domain(
     times: FloatArray, values: FloatArray, ends: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The same piecewise linear curve, with knots inside the domain only."""
+    """The same piecewise linear curve, with knots inside the domain only.
+
+    An end of the domain becomes a knot where the curve passes it; beyond its own ends a
+    curve is what the basis says. One that lies outside shows its nearest end, once.
+    """
     inside = (times > ends[0]) & (times < ends[1])
-    at_ends = np.stack([np.interp(ends, times, column) for column in values.T], axis=1)
-    cut = np.concatenate([at_ends[:1], values[inside], at_ends[1:]])
-    return np.concatenate([ends[:1], times[inside], ends[1:]]), cut
+    passed = ends[(ends >= times[0]) & (ends <= times[-1])]
+    if not (inside.any() or passed.size):
+        passed = ends[:1] if times[-1] < ends[0] else ends[1:]
+    knots = np.concatenate([times[inside], passed])
+    at_ends = [_on_the_line(end, times, values) for end in passed]
+    heights = np.concatenate(
+        [values[inside], np.reshape(at_ends, (-1, values.shape[1]))]
+    )
+    order = np.argsort(knots)
+    return knots[order], heights[order]
+
+
+def _on_the_line(t: float, times: FloatArray, values: FloatArray) -> FloatArray:
+    """The curve at one point, whatever the size of the times."""
+    right = int(np.clip(np.searchsorted(times, t), 1, max(len(times) - 1, 1)))
+    if t <= times[0] or len(times) == 1:
+        return np.asarray(values[0])
+    if t >= times[-1]:
+        return np.asarray(values[-1])
+    before, after = values[right - 1], values[right]
+    start, stop = times[right - 1], times[right]
+    if not np.isfinite(stop - start):  # halves of huge numbers are exact
+        t, start, stop = t / 2, start / 2, stop / 2
+    weight = (t - start) / (stop - start)
+    line = before * (1 - weight) + after * weight
+    return np.asarray(
+        np.clip(line, np.minimum(before, after), np.maximum(before, after))
+    )

@@ -47,6 +47,10 @@ class ValueBounds:
     norm_bound: float
     largest_norm: float
 
+    def __post_init__(self) -> None:
+        for array in (self.low, self.high, self.center):  # releases may share them
+            array.setflags(write=False)
+
     @property
     def reach(self) -> FloatArray:
         """How far a centred value can lie from zero, shape of `center`."""

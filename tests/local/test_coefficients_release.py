@@ -32,11 +32,12 @@ def test_number_of_coefficients(n_outputs):
     def count(**parameters):
         model = GeoPrivateCoefficients(n_outputs=n_outputs, **parameters).fit(rows)
         out = model.transform(rows)
-        assert np.isfinite(out[:, : model.n_coefficients_]).all()
-        assert np.isnan(out[:, model.n_coefficients_ :]).all()
+        count = model.n_coefficients_ * n_outputs
+        assert np.isfinite(out[:, :count]).all()
+        assert np.isnan(out[:, count:]).all()
         assert_array_equal(np.isnan(model.noise_std_), np.isnan(out[0]))
         assert_array_equal(np.isnan(model.sample(1)), np.isnan(out))
-        return model.n_coefficients_
+        return count
 
     assert count(epsilon=1.0) == 40  # nothing is known
     assert count(epsilon=1.0, n_coefficients=None, norm_bound=1.0) == 40
@@ -123,6 +124,9 @@ def test_huge_coefficients_are_fine():
             assert np.isfinite(out).all()
             assert out[0, 0] > 1e10
             assert out[0, 1] < -1e10
+    model = GeoPrivateCoefficients(epsilon=0.5, gram=[[1.0, 0.9], [0.9, 1.0]])
+    with pytest.raises(ValueError, match=r"must not exceed 2\^61"):
+        model.fit(rows[:, :2]).transform(rows[:, :2])  # clipping one moves the other
 
 
 @pytest.mark.parametrize("power", [-100, -30, 30, 100])

@@ -89,7 +89,8 @@ def test_projection_after_is_the_published_one(budget, degree, continuity):
         for part in (first, joined)
     ]
     # E norm^2 of the share of 2 size coordinates, of a law on more of them.
-    laws = (before._budgets[2].law(2 * size), after._budgets[2].law(2 * len(matrix)))
+    budgets = [model._release.budgets.release for model in (before, after)]
+    laws = (budgets[0].law(2 * size), budgets[1].law(2 * len(matrix)))
     for part, law in zip(noise, laws, strict=True):
         expected = 2 * size * law.std[0] ** 2
         assert abs(part.mean() - expected) < 6 * part.std() / np.sqrt(len(X))
@@ -152,7 +153,7 @@ def test_released_curves_are_continuous_as_asked(degree, continuity, projection)
 
 def likelihood_ratio(model, one, two):
     """log P(y | one) / P(y | two) of rows of released coefficients."""
-    law = model._budgets[2].law(one.size)
+    law = model._release.budgets.release.law(one.size)
 
     def statistic(rows):
         a, b = (np.linalg.norm(rows - center, axis=1) for center in (one, two))
@@ -206,7 +207,7 @@ def test_audit_of_chosen_pieces():
     epsilon = 6.0
     model = GeoPrivateCurve(**PLAIN, epsilon=epsilon, pieces="svt", max_pieces=2)
     model.fit(np.zeros((1, 3)))
-    choosing, _, rest = model._budgets
+    choosing, _, rest = model._release.budgets
     spaces, grid = PieceSpaces((0.0, 1.0), 1, 0, 2), np.linspace(0, 1, 3)
     curves = (np.array([1.0, -0.4, 1.0]), np.array([1.0, 0.4, 1.0]))
     scales = sparse_vector_scales(choosing.selection_epsilon, 1.0, aligned=True)

@@ -135,6 +135,7 @@ def test_denoising_is_free_and_helps():
 
 def released(X, **options):
     """The shape and the values of one seeded release."""
+    options = {"domain": (0, 1), **options}
     model = GeoPrivateCurve(epsilon=1e6, random_state=0, **options)
     return model.fit(X).transform(X)
 
@@ -249,7 +250,7 @@ def test_outputs_have_their_own_bounds(d):
     model = GeoPrivateCurve(epsilon=1.0, bounds=(low, high)).fit(curve[None])
     square = np.square(np.maximum(-low, high)).sum()
     assert model.norm_bound_ == pytest.approx(np.sqrt(square))
-    with pytest.raises(ValueError, match="another number of outputs"):
+    with pytest.raises(ValueError, match="as many outputs as in fit"):
         model.transform(np.zeros((1, 41, d + 1)))
 
 

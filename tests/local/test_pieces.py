@@ -14,7 +14,6 @@ from scipy import stats
 
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.local._budget import GeoBudget
-from skfuncpriv.local._curve import GeoPrivateCurve
 from skfuncpriv.local._pieces import (
     EMBEDDING_ERROR,
     PieceSpaces,
@@ -22,6 +21,7 @@ from skfuncpriv.local._pieces import (
     choose_pieces,
     merge_pieces,
 )
+from skfuncpriv.local._piecewise_release import Budgets
 from skfuncpriv.noise import IndependentLaplace, NoiseLaw, SeededBits
 from skfuncpriv.privacy._sparse_vector import sparse_vector_scales
 from tests.privacy.selection_laws import agrees, sparse_vector_law
@@ -224,9 +224,7 @@ def test_steps_cost_the_budget_and_never_more(kind, merge):
     rng = np.random.default_rng(0)
     for amount in [*(10 ** rng.uniform(-8, 8, 40)), 0.1, 0.3, 1 / 3, 1.0]:
         budget = budget_of(kind, float(amount))
-        model = GeoPrivateCurve(bounds=(-1, 1), pieces="svt", merge=merge, max_pieces=8)
-        model.set_params(epsilon=budget.epsilon, rho=budget.rho)
-        choosing, merging, rest = model._split(budget)
+        choosing, merging, rest = Budgets.split(budget, choose=True, merge=merge)
         stated = Fraction(repr(float(amount)))
         parts = [Fraction(repr(part.amount)) for part in (choosing, merging, rest)
                  if part is not None]  # fmt: skip

@@ -145,7 +145,7 @@ def test_positions_are_all_released():
 
 def random_budgets():
     rng = np.random.default_rng(1)
-    short = [0.1, 0.3, 1.0, 7.0, 1e-5, 123.456, 1e-300, 1e300]
+    short = [0.1, 0.3, 1.0, 7.0, 1e-5, 123.456, 1e-150, 1e150]
     return short + (10.0 ** rng.uniform(-12, 12, 200)).tolist()
 
 
@@ -182,8 +182,11 @@ def test_the_pipeline_promises_its_budget(name):
             assert total.unit == "row"
             assert not total.seeded
             error = pipeline["project"].projection_error_
-            assert total.distance_error == error > 0
-            assert f"(L2 distance + {error!r})" in str(total)
+            if selection == "permute-and-flip":  # its scores are rounded, too
+                assert error < total.distance_error < error + 1e-11
+            else:
+                assert total.distance_error == error > 0
+                assert f"(L2 distance + {error!r})" in str(total)
 
 
 def test_steps_of_different_kinds_compose():

@@ -336,7 +336,7 @@ def test_other_forms_than_in_fit_are_refused():
     projector = BasisProjector(n_basis=2).fit(np.zeros((2, 4)))
     with pytest.raises(ValueError, match="X has 5 features, but BasisProjector is exp"):
         projector.transform(np.zeros((2, 5)))
-    with pytest.raises(ValueError, match="another number of outputs"):
+    with pytest.raises(ValueError, match="as many outputs as in fit"):
         projector.transform(np.zeros((2, 4, 2)))
     with pytest.raises(ValueError, match="X has 3 coefficients, but 2 are expected"):
         projector.inverse_transform(np.zeros((2, 3)))

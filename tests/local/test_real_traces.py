@@ -141,7 +141,7 @@ def test_error_falls_with_the_budget(source, way):
             error(way(curves, public, **{kind: amount}), truth, public) / scale
             for amount in amounts
         ]
-        assert max(errors[:2]) <= 1.25  # hardly worse than releasing nothing
+        assert max(errors[:2]) <= 1.35  # hardly worse than releasing nothing
         assert (np.diff(errors[1:]) < 0).all()
 
 
