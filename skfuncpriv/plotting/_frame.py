@@ -11,7 +11,20 @@ NEEDS_MATPLOTLIB = (
 COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
 # Measures of the small font: letters in an inch, the handle of a legend in letters.
 _LETTERS_PER_INCH, _HANDLE, _LINE_INCHES = 16, 8, 0.17
+_BAR_GAP = 0.08  # between a scale bar and the data, as a share of their extent
 _BELOW_INCHES = 0.5  # numbers and name of the axis
+_SHAPES = {
+    (1, True): "1 coefficient: a place, not a track",
+    (2, True): "2 coefficients: nearly a straight line",
+    (1, False): "1 coefficient: a level, not a curve",
+    (2, False): "2 coefficients: nearly a straight line",
+}
+
+
+def detail_in_words(n_coefficients: int, is_plane: bool) -> str:
+    """What so many coefficients of each output can show."""
+    default = f"{n_coefficients} coefficients" + " of each coordinate" * is_plane
+    return _SHAPES.get((n_coefficients, is_plane), default)
 
 
 def dress(ax: Any, axis: str = "y") -> None:
@@ -21,10 +34,34 @@ def dress(ax: Any, axis: str = "y") -> None:
     ax.set_axisbelow(True)
 
 
-def write_above(ax: Any, guarantee: Any) -> None:
+def band(ax: Any, x: Any, y: Any, width: float, colour: str, label: str) -> Any:
+    """A band along the curve."""
+    style = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+    return ax.fill_between(x, y - width, y + width, label=label, **style)
+
+
+def scale_bar(ax: Any, length: float, label: str) -> Any:
+    """A bar below all that is drawn: a size and no place; moved if there is one.
+
+    It keeps away from the data, where it could be read as saying where they are.
+    """
+    is_bar = [line for line in ax.lines if line.get_label() == label]
+    for line in is_bar:
+        line.remove()
+    ax.relim()
+    box = ax.dataLim
+    below = box.y0 - _BAR_GAP * max(box.width, box.height, length)
+    middle = (box.x0 + box.x1) / 2
+    ends = (middle - length / 2, middle + length / 2)
+    style = {"color": "0.35", "linewidth": 1.5, "marker": "|", "markersize": 9}
+    (bar,) = ax.plot(ends, (below, below), label=label, zorder=1.5, **style)
+    return bar
+
+
+def write_above(ax: Any, guarantee: Any, note: Any = None) -> None:
     """The guarantee and the legend, as wide as the axes and above the curve."""
     lines = _write_guarantee(ax, guarantee)
-    n_lines = _write_legend(ax, loc="upper left")
+    n_lines = _write_legend(ax, note, loc="upper left")
     # Head room, so that the legend hides no curve.
     height = ax.get_window_extent().height / ax.figure.dpi
     height -= _LINE_INCHES * max(0, lines - 1)  # what a layout takes for the title
@@ -33,14 +70,14 @@ def write_above(ax: Any, guarantee: Any) -> None:
     ax.set_ylim(low, low + (high - low) / (1 - share))
 
 
-def write_around(ax: Any, guarantee: Any) -> None:
+def write_around(ax: Any, guarantee: Any, note: Any = None) -> None:
     """The guarantee above, the legend below: a map cannot make room for it."""
     from matplotlib.transforms import ScaledTranslation
 
     _write_guarantee(ax, guarantee)
     down = ScaledTranslation(0, -_BELOW_INCHES, ax.figure.dpi_scale_trans)
     place = {"bbox_to_anchor": (0, 0), "bbox_transform": ax.transAxes + down}
-    _write_legend(ax, loc="upper left", borderaxespad=0, **place)
+    _write_legend(ax, note, loc="upper left", borderaxespad=0, **place)
 
 
 def _write_guarantee(ax: Any, guarantee: Any) -> int:
@@ -52,8 +89,10 @@ def _write_guarantee(ax: Any, guarantee: Any) -> int:
     return text.count("\n") + 1
 
 
-def _write_legend(ax: Any, **place: Any) -> float:
-    """A legend as wide as the axes; the number of its lines."""
+def _write_legend(ax: Any, note: Any, **place: Any) -> float:
+    """A legend as wide as the axes, a note in small print; the number of its lines."""
+    from matplotlib.lines import Line2D
+
     width = _letters(ax)
     # The release comes first, whatever the order in which the layers were drawn.
     handles, labels = ax.get_legend_handles_labels()
@@ -67,14 +106,21 @@ def _write_legend(ax: Any, **place: Any) -> float:
     texts = [textwrap.fill(labels[i], width=width - _HANDLE) for i in order]
     lengths = sorted(max(map(len, text.splitlines())) for text in texts)
     n_columns = 2 if sum(lengths[-2:]) + 2 * _HANDLE <= width else 1
-    ax.legend(
-        [handles[i] for i in order],
+    shown = [handles[i] for i in order]
+    if note is not None:
+        shown.append(Line2D([], [], linestyle="none"))
+        texts.append(textwrap.fill(str(note), width=width))
+        n_columns = 1
+    legend = ax.legend(
+        shown,
         texts,
         ncols=n_columns,
         fontsize="small",
         frameon=False,
         **place,
     )
+    if note is not None:
+        legend.get_texts()[-1].set(fontsize="x-small", color="0.35")
     return sum(text.count("\n") + 1 for text in texts) / n_columns
 
 

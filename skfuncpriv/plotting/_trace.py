@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 
 from ..curves import as_curves
-from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, write_above, write_around
+from ._frame import (
+    COLOURS,
+    NEEDS_MATPLOTLIB,
+    band,
+    detail_in_words,
+    dress,
+    scale_bar,
+    write_above,
+    write_around,
+)
 
 _TRUE_COLOUR = "#c2185b"
 _TRUE = "true (do not publish)"
+_NOISE = "typical size of the noise"
 _N_POINTS = 201
 
 
@@ -34,10 +44,16 @@ class TraceDisplay:
         Released: the trace at these points.
     noise : float, default=None
         *Public.* How far the noise alone typically moves a point, in the unit of the
-        values, before denoising: the radius of a disc, or half the width of a band.
-        It does not cover the detail that is finer than the released coefficients.
+        values, before denoising: the length of a scale bar below a track, or half the
+        width of a band along a curve. A size, and no confidence region: the detail that
+        is finer than the released coefficients is lost as well.
+    n_coefficients : int, default=None
+        *Public.* How many coefficients of each output were released.
     guarantee : object, default=None
-        *Public.* What was guaranteed; its ``str`` is written above the trace.
+        *Public.* What was guaranteed; its ``str`` is written above the trace, or in
+        small print where there is a `title`.
+    title : str, default=None
+        *Public.* The guarantee in few words, above the trace.
     true : array-like, default=None
         *Private.* The true trace, drawn in another colour: such a picture must not be
         published. Shape (n, 2) for a track, or for a curve (n, 2) with its points in
@@ -58,7 +74,7 @@ class TraceDisplay:
     line_ : matplotlib Line2D
         The released trace.
     noise_ : matplotlib artist or None
-        The disc or the band of the noise; None if the axes show one already.
+        The scale bar or the band of the noise; None if the axes show a band already.
     true_line_ : matplotlib Line2D or None
         The true trace.
 
@@ -83,7 +99,9 @@ class TraceDisplay:
         values: Any,
         *,
         noise: float | None = None,
+        n_coefficients: int | None = None,
         guarantee: Any = None,
+        title: str | None = None,
         true: Any = None,
         name: str | None = None,
         labels: Any = None,
@@ -92,7 +110,9 @@ class TraceDisplay:
         self.t = t
         self.values = values
         self.noise = noise
+        self.n_coefficients = n_coefficients
         self.guarantee = guarantee
+        self.title = title
         self.true = true
         self.name = name
         self.labels = labels
@@ -148,11 +168,15 @@ class TraceDisplay:
         # What may be refused is read before the release, and only then.
         true = _true_trace(estimator, X, n_outputs) if compare else None
         if grid is None:
-            grid = np.linspace(*estimator.domain, _N_POINTS)
+            grid = np.linspace(*_domain_of(estimator, X), _N_POINTS)
         display = cls(
             grid,
             estimator.transform(X, grid=grid)[0],
-            noise=typical_noise(estimator),
+            noise=typical_noise(estimator, X),
+            # "svt" chooses in secret: the number is that of its finest choice.
+            n_coefficients=(
+                None if estimator.pieces == "svt" else estimator.n_coefficients_
+            ),
             guarantee=estimator.guarantee_,
             true=true,
             name=name,
@@ -168,7 +192,9 @@ class TraceDisplay:
         *,
         grid: Any = None,
         noise: float | None = None,
+        n_coefficients: int | None = None,
         guarantee: Any = None,
+        title: str | None = None,
         name: str | None = None,
         labels: Any = None,
         unit: str | None = None,
@@ -181,10 +207,10 @@ class TraceDisplay:
             Released, by ``GeoPrivateCurve.release``.
         grid : array-like of shape (n_points,), default=None
             *Public.* Where it is evaluated; None is 201 equally spaced points.
-        noise : float, default=None
+        noise, n_coefficients : float and int, default=None
             *Public.* As in the constructor.
-        guarantee : object, default=None
-            *Public.* What was guaranteed.
+        guarantee, title : object and str, default=None
+            *Public.* As in the constructor.
         name : str, default=None
             *Public.* A name for the legend.
         labels : str or tuple of two str, default=None
@@ -203,7 +229,9 @@ class TraceDisplay:
             grid,
             curve.evaluate(grid),
             noise=noise,
+            n_coefficients=n_coefficients,
             guarantee=guarantee,
+            title=title,
             name=name,
             labels=labels,
             unit=unit,
@@ -238,9 +266,9 @@ class TraceDisplay:
             (self.true_line_,) = ax.plot(x, y, label=label, **style)
         x, y = _axes_of(t, values)
         self.noise_ = None
-        if self.noise is not None and not any(map(_is_noise, present)):
-            draw = _disc if is_plane else _band
-            self.noise_ = draw(ax, x, y, self.noise, colour, self._noise_label())
+        noise_label = self._noise_label(is_plane)
+        if self.noise is not None and not is_plane and noise_label not in present:
+            self.noise_ = band(ax, x, y, self.noise, colour, noise_label)
         label = "released trace" if self.name is None else f"released: {self.name}"
         if is_plane:
             label += " (from circle to square)" if not present else ""
@@ -249,6 +277,8 @@ class TraceDisplay:
             ax.plot(x[-1], y[-1], "s", markersize=8, **ends)
         style = {"color": colour, "linewidth": 2, "zorder": 3}
         (self.line_,) = ax.plot(x, y, label=label, **style)
+        if self.noise is not None and is_plane:
+            self.noise_ = scale_bar(ax, self.noise, noise_label)
         self._dress(ax, is_plane)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -270,12 +300,17 @@ class TraceDisplay:
         _check_outputs(values.shape[1])
         return t, values
 
-    def _noise_label(self) -> str:
+    def _noise_label(self, is_plane: bool) -> str:
+        if self.noise is None:
+            return ""
         style = ".3g" if self.noise < 1000 else ",.0f"
-        unit = f" {self.unit}" if self.unit else ""
+        size = f"{self.noise:{style}}" + (f" {self.unit}" if self.unit else "")
+        detail = ""
+        if self.n_coefficients is not None:
+            detail = f" ({detail_in_words(self.n_coefficients, is_plane)})"
         return (
-            f"typical noise at a point: {self.noise:{style}}{unit}, before denoising; "
-            "fine detail is lost"
+            f"{'scale bar' if is_plane else 'band'}: {_NOISE}, {size} before "
+            f"denoising, plus the detail that is lost{detail}; not a confidence region"
         )
 
     def _dress(self, ax: Any, is_plane: bool) -> None:
@@ -291,13 +326,26 @@ class TraceDisplay:
         if is_plane:
             ax.set_aspect("equal", adjustable="datalim")
         write = write_around if is_plane else write_above
-        write(ax, self.guarantee)
+        if self.title is None:
+            write(ax, self.guarantee)
+        else:
+            write(
+                ax, self.title, None if self.guarantee is None else str(self.guarantee)
+            )
 
 
-def typical_noise(estimator: Any) -> float:
+def typical_noise(estimator: Any, X: Any = None) -> float:
     """The root of the expected squared noise, an average over the domain."""
-    low, high = estimator.domain
+    low, high = _domain_of(estimator, X)
     return math.sqrt(estimator.expected_error() / (high - low))
+
+
+def _domain_of(estimator: Any, X: Any) -> tuple[float, float]:
+    """The public domain: as stated, or that of curves, or from 0 to 1."""
+    if estimator.domain is not None:
+        return estimator.domain
+    found = getattr(X, "domain", None) if estimator.parameter == "time" else None
+    return (0.0, 1.0) if found is None else found
 
 
 def _pyplot() -> Any:
@@ -345,23 +393,5 @@ def _axes_of(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return (values[:, 0], values[:, 1]) if values.shape[1] == 2 else (t, values[:, 0])
 
 
-def _disc(ax: Any, x: Any, y: Any, radius: float, colour: str, label: str) -> Any:
-    """A disc about the start."""
-    from matplotlib.patches import Circle
-
-    style = {"facecolor": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
-    return ax.add_patch(Circle((x[0], y[0]), radius, label=f"disc: {label}", **style))
-
-
-def _band(ax: Any, x: Any, y: Any, width: float, colour: str, label: str) -> Any:
-    """A band along the curve."""
-    style = {"color": colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
-    return ax.fill_between(x, y - width, y + width, label=f"band: {label}", **style)
-
-
 def _is_release(label: str) -> bool:
     return label.startswith("released")
-
-
-def _is_noise(label: str) -> bool:
-    return "typical noise" in label

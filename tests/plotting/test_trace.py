@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfuncpriv import BudgetLedger, Curves, GeoPrivateCurve
 from skfuncpriv.plotting import TraceDisplay
 
-LOST = "fine detail is lost"
+LOST = "before denoising, plus the detail that is lost"
+NO_REGION = "not a confidence region"
 T = np.linspace(0, 600, 30)
 WALK = np.stack([300 * np.cos(T / 99 + 1), 200 * np.sin(T / 99 + 1)], axis=1) + 0.123
 FORMS = {
@@ -52,8 +53,9 @@ def test_track_is_drawn_in_the_plane():
     assert display.figure_ is display.ax_.figure
     assert display.ax_.get_aspect() == 1
     assert_array_equal(display.line_.get_xydata(), WALK)
-    assert display.noise_.get_radius() == 50
-    assert_array_equal(display.noise_.get_center(), WALK[0])
+    (left, below), (right, same) = display.noise_.get_xydata()
+    assert_allclose(right - left, 50)
+    assert below == same < WALK[:, 1].min()
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
         "east (m)",
         "north (m)",
@@ -63,7 +65,7 @@ def test_track_is_drawn_in_the_plane():
     assert_array_equal(marks["s"], WALK[-1:])
     assert legend_of(display) == [
         "released trace (from circle to square)",
-        f"disc: typical noise at a point: 50 m, before denoising; {LOST}",
+        f"scale bar: typical size of the noise, 50 m {LOST}; {NO_REGION}",
     ]
 
 
@@ -76,9 +78,8 @@ def test_one_output_is_drawn_against_its_argument(shape):
     low, high = WALK[:, 0].min(), WALK[:, 0].max()
     assert_allclose([band.min(), band.max()], [low - 7, high + 7])
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("t", "pulse")
-    assert f"band: typical noise at a point: 7, before denoising; {LOST}" in legend_of(
-        display
-    )
+    label = f"band: typical size of the noise, 7 {LOST}; {NO_REGION}"
+    assert label in legend_of(display)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -90,7 +91,7 @@ def test_true_trace_is_kept_and_drawn_only_on_request(form):
     assert not any("true" in text for text in legend_of(display))
     assert everything(display).isdisjoint(np.ravel(WALK).tolist())
     if form == "list":
-        assert len(display.ax_.lines) == 3  # the trace and its two ends
+        assert len(display.ax_.lines) == 4  # the trace, its two ends, the scale bar
 
     display = TraceDisplay.from_estimator(fitted(X), X, compare=True)
     is_plane = form not in ("one output", "irregular")
@@ -174,14 +175,10 @@ def test_released_curve_is_drawn_without_another_release(tmp_path):
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_noise_is_what_a_release_without_denoising_has(parameters, outputs):
     """The root mean square over time, here in repeated releases."""
-    model = fitted(
-        np.zeros((1, 30, outputs)), denoise=False, random_state=0, **parameters
-    )
-    display = TraceDisplay.from_estimator(model, np.zeros((1, 30, outputs)))
-    model.set_params(bounds=(-1e9, 1e9))  # nothing is clipped any more
-    count = model.n_coefficients_
-    model.fit(np.zeros((1, 30, outputs)))
-    model.n_coefficients_ = count  # more would be worth it with such bounds
+    zeros = np.zeros((1, 30, outputs))
+    free = {"bounds": (-1e9, 1e9), "denoise": False}  # nothing is clipped
+    model = fitted(zeros, random_state=0, **free, **parameters)
+    display = TraceDisplay.from_estimator(model, zeros)
     curves = model.release(np.zeros((400, 30, outputs)))
     squares = [np.square(curve.coefficients).sum() for curve in curves]
     tolerance = 5 * np.std(squares) / np.sqrt(len(squares))
@@ -202,20 +199,22 @@ def test_pictures_of_two_traces_differ_by_the_release_only(monkeypatch):
     assert_array_equal(*pixels)
 
 
-def test_several_traces_share_axes_and_one_disc():
+def test_several_traces_share_axes_and_one_scale_bar():
     _, ax = plt.subplots()
     displays = [
         TraceDisplay(T, WALK + 400 * k, noise=5.0, name=f"tour {k}", true=WALK).plot(ax)
         for k in range(3)
     ]
-    assert [display.noise_ is None for display in displays] == [False, True, True]
+    bars = [line for line in ax.lines if line.get_label().startswith("scale bar")]
+    assert bars == [displays[-1].noise_]  # below all of them
+    assert bars[0].get_ydata().max() < WALK[:, 1].min()
     assert len({display.line_.get_color() for display in displays}) == 3
     assert legend_of(displays[-1]) == [
         "released: tour 0 (from circle to square)",
         "released: tour 1",
         "released: tour 2",
         "true (do not publish)",
-        f"disc: typical noise at a point: 5, before denoising; {LOST}",
+        f"scale bar: typical size of the noise, 5 {LOST}; {NO_REGION}",
     ]
     low, high = ax.get_ylim()
     assert low < -200
@@ -236,6 +235,41 @@ def test_words_fit_and_hide_no_trace(values):
     assert all(frame.contains(*point) for point in points)
     (title,) = [t for t in display.ax_.get_children() if "epsilon" in str(t)]
     assert title.get_window_extent().x1 <= frame.x1 + 2
+
+
+@pytest.mark.parametrize(
+    ("values", "count", "words"),
+    [
+        (WALK, 1, "(1 coefficient: a place, not a track)"),
+        (WALK, 2, "(2 coefficients: nearly a straight line)"),
+        (WALK, 5, "(5 coefficients of each coordinate)"),
+        (WALK[:, 0], 1, "(1 coefficient: a level, not a curve)"),
+        (WALK[:, 0], 5, "(5 coefficients)"),
+    ],
+)
+def test_detail_is_said_beside_the_noise(values, count, words):
+    display = TraceDisplay(T, values, noise=5.0, n_coefficients=count).plot()
+    assert f"detail that is lost {words}; {NO_REGION}" in legend_of(display)[-1]
+
+
+def test_estimator_gives_its_number_of_coefficients_unless_it_is_chosen():
+    model = fitted(WALK[None])
+    display = TraceDisplay.from_estimator(model, WALK[None])
+    assert display.n_coefficients == model.n_coefficients_
+    model = fitted(WALK[None], pieces="svt")
+    assert TraceDisplay.from_estimator(model, WALK[None]).n_coefficients is None
+
+
+@pytest.mark.parametrize("values", [WALK, WALK[:, 0]])
+def test_guarantee_is_in_small_print_below_a_title(values):
+    words = {"title": "hidden within 200 m", "guarantee": "epsilon = 1, " * 12}
+    display = TraceDisplay(T, values, noise=50.0, **words).plot()
+    display.figure_.canvas.draw()
+    assert display.ax_.get_title(loc="left") == "hidden within 200 m"
+    note = display.ax_.get_legend().get_texts()[-1]
+    assert note.get_text().replace("\n", " ") == words["guarantee"].strip()
+    assert note.get_window_extent().x1 <= display.figure_.bbox.x1
+    assert note.get_window_extent().y0 >= display.figure_.bbox.y0
 
 
 def test_large_numbers_are_written_without_exponents():
