@@ -9,9 +9,10 @@ import argparse
 import re
 from typing import Any, NoReturn
 
-from ._errors import CommandError
+from ._errors import CommandError, notice_closed_pipes
 
 PROG = "python -m skfuncpriv"
+_PAIRS = {"--bounds": "500 3500", "--domain": "0 24", "--origin": "13.40 52.52"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,6 +30,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; of unknown words, say which command does not know them."""
+        notice_closed_pipes()
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
             message = f"unrecognized arguments: {' '.join(unknown)}"
@@ -39,8 +41,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the request."""
-        if message.endswith("expected 2 arguments"):
-            message += ": two numbers with a space, as in --bounds 500 3500"
+        option = re.search(r"argument (\S+): expected 2 arguments", message)
+        if option is not None:
+            pair = _PAIRS.get(option[1], "0 1")
+            if option[1] == "--domain" and self.prog.endswith(" trace"):
+                pair = "0 7200"
+            message += f": two numbers with a space, as in {option[1]} {pair}"
         raise CommandError(f"{message} (see {self.prog} --help)")
 
 

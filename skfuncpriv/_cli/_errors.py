@@ -8,11 +8,14 @@ float: '7.3 mg'"), so only its kind and its place are shown.
 from __future__ import annotations
 
 import dis
+import os
 import re
+import sys
 from pathlib import Path
 from types import TracebackType
 
 USER_ERROR, INTERNAL_ERROR = 2, 1
+_CLOSED_PIPE = 128 + 13  # as a shell reports a tool that SIGPIPE ended
 
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _KEYWORD = re.compile(r"\b(missing|duplicates|mechanism|grid)='([\w-]+)'")
@@ -23,7 +26,15 @@ class CommandError(ValueError):
 
 
 def explain(error: Exception) -> tuple[str, int]:
-    """What to print about an error, and the exit code."""
+    """What to print about an error, and the exit code.
+
+    Whoever read the output may be gone, as ``head`` is after ten lines: there is nobody
+    to explain it to, and the command ends as other tools do.
+    """
+    if isinstance(error, BrokenPipeError):
+        # What is left in the buffer must not fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(_CLOSED_PIPE)
     if isinstance(error, OSError) and error.filename is not None:
         reason = error.strerror or type(error).__name__
         return f"error: {str(error.filename)!r}: {reason}", USER_ERROR
@@ -35,6 +46,15 @@ def explain(error: Exception) -> tuple[str, int]:
         f"internal error: {type(error).__name__} in {module}, line {line}; the text is "
         "not shown because it could quote private data. Please report this line."
     ), INTERNAL_ERROR
+
+
+def notice_closed_pipes() -> None:
+    """Write each line at once, so that a closed pipe is an error of the command.
+
+    What waits in the buffer fails when Python ends, where nobody can handle it.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True)
 
 
 def _origin(traceback: TracebackType | None) -> tuple[str, int, bool]:

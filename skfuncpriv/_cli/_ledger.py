@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from skfuncpriv.privacy import BudgetLedger
+from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 
 from ._errors import CommandError
 from ._parser import PROG
@@ -20,11 +20,24 @@ def run(args: Namespace) -> int:
     return 0
 
 
+def of_traces(guarantee: PrivacyGuarantee) -> str:
+    """A guarantee in words; with a metric, what it calls a row is a trace."""
+    text = str(guarantee)
+    if guarantee.metric is None:
+        return text
+    return text.replace("per row", "per trace").replace("one row", "one trace")
+
+
 def _create(args: Namespace) -> None:
     if Path(args.file).exists():
         raise CommandError(
             f"{args.file!r} exists already and was not changed; see what it holds "
             f"with: {PROG} ledger show {args.file}"
+        )
+    if args.metric is not None and args.unit == "person":
+        raise CommandError(
+            "--metric is for traces, whose unit is the row: a trace is one; "
+            "trace --group COLUMN charges for all traces of a person"
         )
     ledger = BudgetLedger(
         args.file,
@@ -34,7 +47,7 @@ def _create(args: Namespace) -> None:
         unit=args.unit,
         metric=args.metric,
     )
-    print(f"Wrote {args.file}\n  budget  {ledger.budget}")
+    print(f"Wrote {args.file}\n  budget  {of_traces(ledger.budget)}")
     command = "mean" if args.metric is None else "trace"
     group = " --group COLUMN" if args.unit == "person" else ""
     print(f"Charge it with: {PROG} {command} FILE ...{group} --ledger {args.file}")
@@ -48,12 +61,12 @@ def _show(path: str) -> None:
         )
     ledger = BudgetLedger(path)
     print(f"Ledger {path}")
-    print(f"  budget     {ledger.budget}")
-    print(f"  spent      {ledger.spent}")
-    print(f"  remaining  {ledger.remaining}")
+    print(f"  budget     {of_traces(ledger.budget)}")
+    print(f"  spent      {of_traces(ledger.spent)}")
+    print(f"  remaining  {of_traces(ledger.remaining)}")
     history = ledger.history()
     print("  history" if history else "  history    no charge yet")
     for record in history:
         times = f"{record.times} x " if record.times > 1 else ""
         moment = record.time.strftime("%Y-%m-%d %H:%M:%S UTC")
-        print(f"    {moment}  {record.label}  {times}{record.guarantee}")
+        print(f"    {moment}  {record.label}  {times}{of_traces(record.guarantee)}")

@@ -84,6 +84,13 @@ A bound above the promise proves a leak (exit code 1). A bound below it is evide
 never a proof, of privacy. One coefficient is released, where the attack is sharpest.
 """
 
+_CREATE_EXAMPLES = f"""\
+  For means, of which people are protected:
+    {PROG} ledger create budget.db --epsilon 3 --unit person
+  For traces, per unit of the L2 distance; trace --plan with --hide and --odds says
+  how much three releases need:
+    {PROG} ledger create traces.db --epsilon 2e-4 --metric L2"""
+
 
 def make_parser() -> Parser:
     """The parser of the whole command line."""
@@ -293,8 +300,7 @@ def _add_ledger(commands: Any) -> None:
         "ledger",
         help="create a privacy budget, or show what is left of it",
         description="Create a privacy budget in a file, or show what is left of it.",
-        epilog=f"examples:\n  {PROG} ledger create budget.db --epsilon 3 --unit person"
-        f"\n  {PROG} ledger show budget.db",
+        epilog=f"examples:\n{_CREATE_EXAMPLES}\n  {PROG} ledger show budget.db",
     )
     actions = parser.add_subparsers(dest="action", required=True, title="actions")
     show = actions.add_parser(
@@ -307,7 +313,7 @@ def _add_ledger(commands: Any) -> None:
         "create",
         help="make a new budget",
         description="Make a new budget. An existing file is never changed.",
-        epilog=f"example:\n  {PROG} ledger create budget.db --epsilon 3 --unit person",
+        epilog=f"examples:\n{_CREATE_EXAMPLES}",
     )
     create.add_argument("file", metavar="FILE", help="the file to make")
     total = create.add_mutually_exclusive_group(required=True)
