@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from argparse import Namespace
 from datetime import timedelta
@@ -10,26 +9,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skfuncpriv._validation import check_interval, check_positive
-from skfuncpriv.exceptions import NoiseDominatesWarning
+from skfuncpriv._validation import check_positive
+from skfuncpriv.exceptions import BudgetExceededError, NoiseDominatesWarning
 from skfuncpriv.local import GeoPrivateCurve, to_degrees
 from skfuncpriv.plotting import TraceDisplay
 from skfuncpriv.plotting._trace import typical_noise
-from skfuncpriv.privacy import BudgetLedger, epsilon_for_radius
+from skfuncpriv.privacy import BudgetLedger
 
 from . import _report as report
-from ._arguments import PROG
 from ._errors import CommandError
-from ._files import check_ledger, check_outputs
 from ._gpx import Track, write_gpx
-from ._mean import pairs
-from ._meaning import in_words, metres, noise_in_words
-from ._traces import Traces, read_stamp, read_traces
+from ._ledger import of_traces
+from ._meaning import headline, rounded
+from ._stamps import in_utc, read_stamp
+from ._trace_plan import show_plan
+from ._trace_report import print_report
+from ._trace_request import (
+    Public,
+    budget_for,
+    check_files,
+    check_request,
+    warn_of_slips,
+)
+from ._traces import Traces, read_traces
 
-_ENDINGS = {"--out": (".csv", ".gpx"), "--plot": (".png",)}
 _MOST_IN_A_PICTURE = 6
 _KILOMETRES_FROM = 2e4  # a picture of a larger area is in kilometres
-_NO_TIMES_DOMAIN = (0.0, 1.0)
+# Public digits of what is written: a millimetre, or the decimetre of 1e-6 degrees.
+_DECIMALS, _DECIMALS_OF_DEGREES = 3, 6
 
 
 class Release(NamedTuple):
@@ -38,13 +45,18 @@ class Release(NamedTuple):
     grid: np.ndarray
     traces: list[np.ndarray]  # one array (n_points, 2) for each name
     promise: str
+    headline: str
     noise: float  # typical distance at a point
+    n_coefficients: int  # of each coordinate
 
 
 def run(args: Namespace) -> int:
     """Release, print and write; everything public is checked before data is read."""
-    bounds, domain = _check_public(args)
-    _check_files(args)
+    public = check_request(args)
+    if args.plan:
+        show_plan(args, public)
+        return 0
+    check_files(args, public)
     read = read_traces(args)
     if args.out.lower().endswith(".gpx") and not read.degrees:
         raise CommandError("GPX holds degrees: write .csv, or give --origin LON LAT")
@@ -52,86 +64,21 @@ def run(args: Namespace) -> int:
         raise CommandError(
             f"--plot shows at most {_MOST_IN_A_PICTURE} traces: choose one with --only"
         )
-    model = _fitted(args, bounds, domain, read.curves)
-    # One release, which is charged once; all that is written comes from it.
-    curves = model.release(read.curves, groups=read.groups)
-    grid = np.linspace(*domain, args.points)
-    release = Release(
-        grid,
-        [curve.evaluate(grid) for curve in curves],
-        report.promise(model, "trace").replace("one row", "one trace"),
-        typical_noise(model),
-    )
+    model = _fitted(args, public, read.curves)
+    warn_of_slips(args, public)
+    release = _release(args, model, read)
     _write(args, read, release)
     if args.plot:
-        _draw(args, bounds, read, release, _true(read) if args.compare else None)
-    _print(args, model, read, release)
+        true = _true(read) if args.compare else None
+        _draw(args, public, read, release, true)
+    print_report(args, public, model, read, release.noise)
     return 0
 
 
-def _check_public(args: Namespace) -> tuple[Any, tuple[float, float]]:
-    """Bounds and domain; what is missing is explained, all at once."""
-    command, missing = f"{PROG} trace {args.file}", []
-    if args.area is None and args.bounds is None:
-        missing.append(
-            "--area METRES is missing: how far positions can be from the origin."
-        )
-    if args.domain is None and not args.no_times:
-        missing.append(
-            "--domain A B is missing: the seconds that are released, such as 0 7200."
-        )
-    if args.hide is None and args.epsilon is None and args.rho is None:
-        missing.append(
-            "--hide METRES --odds FACTOR is missing: traces that near must look alike."
-        )
-    if missing:
-        times = "--no-times" if args.no_times else "--domain 0 7200"
-        raise CommandError(
-            "\n".join(missing) + "\nThese are public knowledge, chosen without a look "
-            "at the trace: the size of a city, a\nlength that all tours are given. "
-            "Never take them from the trace: they are written with\nit, and the "
-            "guarantee would be void.\n"
-            f"example: {command} --area 5000 {times} --hide 200 --odds 3"
-        )
-    if args.no_times and (args.domain is not None or args.start is not None):
-        raise CommandError("--no-times has no --domain and no --start: it is 0 to 1")
-    if (args.hide is None) != (args.odds is None):
-        raise CommandError("--hide and --odds belong together: --hide 200 --odds 3")
-    if args.compare and not args.plot:
-        raise CommandError("--compare draws into the picture: add --plot picture.png")
-    if args.group is not None and args.id is None:
-        raise CommandError("--group needs --id, the column that names the traces")
-    return _bounds(args), _NO_TIMES_DOMAIN if args.no_times else check_interval(
-        args.domain, "--domain"
-    )
-
-
-def _bounds(args: Namespace) -> Any:
-    """Two arrays with an end for each coordinate."""
-    if args.area is not None:
-        area = check_positive(args.area, "--area")
-        return (-area, -area), (area, area)
-    given = pairs(args.bounds, "--bounds")
-    if len(given) > 2:
-        raise CommandError("--bounds must be one pair, or one for each coordinate")
-    both = [check_interval(pair, "--bounds") for pair in given] * (3 - len(given))
-    return tuple(zip(*both, strict=True))
-
-
-def _check_files(args: Namespace) -> None:
-    taken = {args.file: "the file of the trace"}
-    if args.ledger is not None:
-        amount = "--rho 1" if args.rho is not None else "--epsilon 1"
-        check_ledger(args.ledger, f"{amount} --metric L2")
-        taken[args.ledger] = "the ledger"
-    outputs = {"--out": args.out, "--plot": args.plot}
-    check_outputs(outputs, taken, _ENDINGS, force=args.force)
-
-
-def _fitted(args: Namespace, bounds: Any, domain: Any, curves: Any) -> GeoPrivateCurve:
+def _fitted(args: Namespace, public: Public, curves: Any) -> GeoPrivateCurve:
     model = GeoPrivateCurve(
-        bounds=bounds,
-        domain=domain,
+        bounds=public.bounds,
+        domain=public.domain,
         epsilon=args.epsilon,
         rho=args.rho,
         parameter="arc length" if args.no_times else "time",
@@ -141,7 +88,7 @@ def _fitted(args: Namespace, bounds: Any, domain: Any, curves: Any) -> GeoPrivat
     )
     with warnings.catch_warnings():  # the report has words of its own for it
         warnings.simplefilter("ignore", NoiseDominatesWarning)
-        return _fit_budget(model, args, domain, curves)
+        return _fit_budget(model, args, public.domain, curves)
 
 
 def _fit_budget(
@@ -149,25 +96,61 @@ def _fit_budget(
 ) -> GeoPrivateCurve:
     if args.hide is None:
         return model.fit(curves)
-
-    def epsilon(radius: float) -> float:
-        return epsilon_for_radius(radius, args.odds, domain=domain)
-
     hide = check_positive(args.hide, "--hide")
-    model.set_params(epsilon=epsilon(hide)).fit(curves)
+    model.set_params(**budget_for(args, hide, args.odds, domain)).fit(curves)
     # What floats add to a distance must look alike, too.
-    error = model.guarantee_.distance_error / np.sqrt(domain[1] - domain[0])
-    return model.set_params(epsilon=epsilon(hide + error)).fit(curves)
+    hide += model.guarantee_.distance_error / np.sqrt(domain[1] - domain[0])
+    return model.set_params(**budget_for(args, hide, args.odds, domain)).fit(curves)
+
+
+def _release(args: Namespace, model: GeoPrivateCurve, read: Traces) -> Release:
+    """One release, which is charged once; all that is written comes from it."""
+    try:
+        curves = model.release(read.curves, groups=read.groups)
+    except BudgetExceededError:
+        refusal = _used_up(args, model, read)
+        if refusal is None:
+            raise
+        raise refusal from None
+    grid = np.linspace(*model.domain, args.points)
+    guarantee = model.guarantee_
+    return Release(
+        grid,
+        # Adding 0 makes -0.0 a plain zero.
+        [curve.evaluate(grid).round(_DECIMALS) + 0.0 for curve in curves],
+        of_traces(guarantee),
+        headline(guarantee, args.hide, args.odds, args.delta),
+        typical_noise(model),
+        model.n_coefficients_,
+    )
+
+
+def _used_up(
+    args: Namespace, model: GeoPrivateCurve, read: Traces
+) -> CommandError | None:
+    """The refusal of a ledger in short numbers; None if its budget is of another kind.
+
+    The cost is rounded up and what is left down, so that they never look equal.
+    """
+    guarantee, left = model.guarantee_, BudgetLedger(args.ledger).remaining
+    name = "rho" if guarantee.epsilon is None else "epsilon"
+    cost, rest = getattr(guarantee, name), getattr(left, name)
+    if rest is None:
+        return None
+    times = 1
+    if read.groups is not None:
+        times = int(np.unique(read.groups, return_counts=True)[1].max())
+    each = f"{times} x " if times > 1 else ""
+    return CommandError(
+        f"this release costs {each}{rounded(cost, 2, up=True):g}, "
+        f"{rounded(rest, 2, up=False):g} is left in {args.ledger}; nothing was charged "
+        "or released"
+    )
 
 
 def _write(args: Namespace, read: Traces, release: Release) -> None:
     """The private traces, in the units of the file."""
-    places = [
-        to_degrees(xy, origin=tuple(args.origin))
-        if read.degrees
-        else (xy[:, 0], xy[:, 1])
-        for xy in release.traces
-    ]
+    places = [_places(args, read, xy) for xy in release.traces]
     stamps = _stamps(args, release.grid)
     names = read.ids if args.id is not None else [None]
     if args.out.lower().endswith(".gpx"):
@@ -184,59 +167,22 @@ def _write(args: Namespace, read: Traces, release: Release) -> None:
     report.write_csv(args.out, columns, seeded=args.seed is not None)
 
 
+def _places(args: Namespace, read: Traces, xy: np.ndarray) -> tuple[Any, Any]:
+    if not read.degrees:
+        return xy[:, 0], xy[:, 1]
+    lon, lat = to_degrees(xy, origin=tuple(args.origin))
+    return lon.round(_DECIMALS_OF_DEGREES) + 0.0, lat.round(_DECIMALS_OF_DEGREES) + 0.0
+
+
 def _stamps(args: Namespace, grid: np.ndarray) -> list[str] | None:
     """The points of the grid as stamps, if --start is one."""
     start = None if args.start is None else read_stamp(args.start)
     if start is None:
         return None
+    if start.tzinfo is None:
+        start = in_utc(start)
     moments = (start + timedelta(seconds=float(t)) for t in grid)
     return [moment.isoformat().replace("+00:00", "Z") for moment in moments]
-
-
-def _print(
-    args: Namespace, model: GeoPrivateCurve, read: Traces, release: Release
-) -> None:
-    """What was promised, in numbers and in words; public facts only."""
-    *time, x, y = read.names
-    over = time[0] if time else "the share of its length"
-    which = f", one for each {args.id}" if args.id is not None else ""
-    print(f"Private trace of {x} and {y} over {over}{which}")
-    print(f"  guarantee  {release.promise}")
-    print(f"  noise      {noise_in_words(model, release.noise)}")
-    print()
-    print(in_words(model.guarantee_, model.domain, args.hide, args.odds))
-    if args.no_times:
-        print(
-            "Traces are compared at equal shares of their length; the length itself, "
-            "and all times,\nare left out."
-        )
-    else:
-        print(
-            "Before its first and after its last point a trace is taken to rest, and "
-            "between two\npoints to go straight."
-        )
-    if args.id is not None and args.group is None:
-        print(
-            "Protected is one trace. Traces of one person add up: two lose twice as "
-            "much;\n--group COLUMN charges a --ledger for it."
-        )
-    print(f"\nWrote {args.out}: {args.points} public points for each trace")
-    if args.plot:
-        print(f"Wrote {args.plot}" + ", with the true trace" * args.compare)
-    if args.ledger:
-        print(f"Left in {args.ledger}: {BudgetLedger(args.ledger).remaining}")
-    half_width = model.norm_bound_ / np.sqrt(2 * (model.domain[1] - model.domain[0]))
-    if release.noise >= half_width:
-        print(
-            f"warning: the noise, {metres(release.noise)}, is as large as the area: "
-            "next to nothing of the trace can be seen; hide less, or allow larger odds",
-            file=sys.stderr,
-        )
-    if args.compare:
-        print(
-            f"warning: {args.plot} shows the true trace (--compare): never publish it",
-            file=sys.stderr,
-        )
 
 
 def _true(read: Traces) -> list[np.ndarray]:
@@ -250,7 +196,7 @@ def _true(read: Traces) -> list[np.ndarray]:
 
 def _draw(
     args: Namespace,
-    bounds: Any,
+    public: Public,
     read: Traces,
     release: Release,
     true: list[np.ndarray] | None,
@@ -258,7 +204,7 @@ def _draw(
     """The private traces; the true ones only where they are given."""
     from matplotlib.figure import Figure
 
-    low, high = np.array(bounds)
+    low, high = np.array(public.bounds)
     far = (high - low).max() >= _KILOMETRES_FROM
     scale, unit = (1000.0, "km") if far else (1.0, "m")
     labels = read.names[-2:]
@@ -271,7 +217,9 @@ def _draw(
             release.grid,
             trace / scale,
             noise=release.noise / scale,
+            n_coefficients=release.n_coefficients,
             guarantee=release.promise,
+            title=release.headline,
             true=None if true is None else np.clip(true[i], low, high) / scale,
             name=name if len(read.ids) > 1 else None,
             labels=labels,

@@ -23,9 +23,16 @@ of them it was.
 
 _EXAMPLES = f"""\
 examples:
+  First ask what it would cost, without a file: noise and detail by radius and odds
+    {PROG} trace --plan --area 5000 --domain 0 7200
+
   A walk of at most two hours; hide all that is within 200 metres of it:
     {PROG} trace walk.gpx --origin 13.40 52.52 --area 5000 \\
         --start 2024-05-01T10:00Z --domain 0 7200 --hide 200 --odds 3
+
+  The same, charged to a budget that is enough for three such walks:
+    {PROG} ledger create traces.db --epsilon 2e-4 --metric L2
+    {PROG} trace walk.gpx ... --ledger traces.db
 
   Points without times: the shape of the track alone
     {PROG} trace course.csv --no-times --origin 16.1 51.57 --area 5000 \\
@@ -35,6 +42,8 @@ examples:
     {PROG} trace storms.csv.gz --id storm --only Katrina-2005 \\
         --origin -85 27 --area 3e6 --start 2005-08-24 --domain 0 518400 \\
         --hide 2e4 --odds 5 --plot picture.png
+
+Every run is another release of the same trace, and they add up.
 
 Origin, area, start and domain are public knowledge: the middle of a city, its size, a
 round hour, a length that all tours are given. Never take them from the trace, they are
@@ -47,14 +56,26 @@ def add_trace(commands: Any) -> None:
     parser = commands.add_parser(
         "trace",
         help="release a trace of positions (GPX, CSV) that is private already",
-        usage=f"{PROG} trace FILE --area M --domain A B --hide M --odds K [options]",
+        usage=f"{PROG} trace FILE --area M --domain A B --hide M --odds K [options]\n"
+        f"       {PROG} trace --plan --area M --domain A B",
         description=_TRACE,
         epilog=_EXAMPLES,
     )
+    # Not required: --plan needs none, and the command explains what is missing.
     parser.add_argument(
-        "file", metavar="FILE", help="GPX, CSV, .csv.gz or Parquet file"
+        "file", metavar="FILE", nargs="?", help="GPX, CSV, .csv.gz or Parquet file"
     )
-    _add_public(parser.add_argument_group("public knowledge (required)"))
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="only show noise and detail by radius and odds: no file is read, nothing "
+        "is charged; add it to a command before you run it",
+    )
+    _add_public(
+        parser.add_argument_group(
+            "public knowledge (required; one of --area and --bounds is enough)"
+        )
+    )
     _add_budget(parser.add_argument_group("privacy (one of --hide, --epsilon, --rho)"))
     _add_table(parser.add_argument_group("what the columns are"))
     _add_output(parser.add_argument_group("output"))
@@ -78,12 +99,17 @@ def _add_public(public: Any) -> None:
         help="the same in metres, for both coordinates, or LO1 HI1 LO2 HI2",
     )
     add_interval(
-        public, "--domain", "A", "B", "seconds, from the start, that are released"
+        public,
+        "--domain",
+        "A",
+        "B",
+        "seconds, from the start, that are released; with --no-times it is 0 to 1",
     )
     public.add_argument(
         "--start",
         metavar="STAMP",
-        help="2024-05-01T10:00Z, or a number for times that are numbers: second 0",
+        help="2024-05-01T10:00Z, or a number for times that are numbers: second 0; "
+        "without a zone it is UTC, and refused where the stamps of the file have one",
     )
     add_interval(
         public, "--origin", "LON", "LAT", "the middle of the area, for degrees"
@@ -112,6 +138,15 @@ def _add_budget(privacy: Any) -> None:
         metavar="FACTOR",
         help="with --hide: how much the odds between two such traces may change; 2 is "
         "strong, 20 is weak",
+    )
+    privacy.add_argument(
+        "--delta",
+        type=float,
+        metavar="CHANCE",
+        help="with --hide: the odds may be exceeded with this chance, by Gaussian "
+        "noise; it pays only where about 10 coefficients or more are worth it (see "
+        "--plan: a small radius, large odds), otherwise leave it out; with --rho: the "
+        "chance in the report's words",
     )
     add_release(privacy)
 

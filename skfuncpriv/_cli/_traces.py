@@ -7,7 +7,6 @@ public start. No text quotes a cell.
 from __future__ import annotations
 
 from argparse import Namespace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from skfuncpriv.local import to_metres
 
 from ._errors import CommandError
 from ._gpx import read_gpx
+from ._stamps import read_times
 from ._tables import Table, no_column, shortened
 
 _TIMES = ("time", "t", "timestamp", "time_utc", "datetime")
@@ -26,11 +26,11 @@ _NO_ORIGIN = (
     "place such as a city. Never take it from the trace: it is written with it, and "
     "would tell where the trace is"
 )
-_NO_START = (
-    "times that are stamps need --start, the public moment that is second 0, such as "
-    "2024-05-01T10:00Z. Never take it from the trace: it would tell when it began"
-)
 _NO_TIMES = "for points without times use --no-times"
+_SEVERAL_TRACKS = (
+    "the file holds several tracks: release each of them with --id track, or one with "
+    "--id track --only NAME"
+)
 _POSITIONS = "positions must be numbers with a point, or empty where there is none"
 
 
@@ -48,6 +48,8 @@ def read_traces(args: Namespace) -> Traces:
     """Read the file that the command was given."""
     is_gpx = args.file.lower().endswith(".gpx")
     table = read_gpx(args.file) if is_gpx else Table.read(args.file)
+    if is_gpx and args.id is None and len(set(table.labels("track").tolist())) > 1:
+        raise CommandError(_SEVERAL_TRACKS)
     names, degrees = _columns(table, args)
     ids = _ids(table, args)
     kept = np.ones(len(ids), dtype=bool) if args.only is None else ids == args.only
@@ -60,11 +62,14 @@ def read_traces(args: Namespace) -> Traces:
         order = list(dict.fromkeys(ids.tolist()))
         curves: Any = [_points(xy[ids == name]) for name in order]
     else:
-        times = read_times(table, names[0], args.start)[kept]
+        remedy = _NO_TIMES + (", or remove those points" if is_gpx else "")
+        times = read_times(table, names[0], args.start, remedy)[kept]
         if args.id is None and (np.diff(times) < 0).any():
+            what = "points" if is_gpx else "rows"
+            which = "track" if is_gpx else "COLUMN, which tells them apart"
             raise CommandError(
-                "times go back: sort the rows or, if the file holds several traces, "
-                "name the column that tells them apart with --id"
+                f"times go back: sort the {what} or, if the file holds several traces, "
+                f"use --id {which}"
             )
         frame = {"id": ids, "t": times, "x": xy[:, 0], "y": xy[:, 1]}
         curves = Curves.from_long(
@@ -79,56 +84,6 @@ def read_traces(args: Namespace) -> Traces:
         order = [str(name) for name in curves.ids]
     groups = None if owners is None else _groups(ids, owners, order)
     return Traces(curves, order, groups, names, degrees)
-
-
-def read_times(table: Table, name: str, start: str | None) -> np.ndarray:
-    """Seconds since the public start, from numbers or from stamps."""
-    texts = table.labels(name, f"; {_NO_TIMES}")
-    if texts.dtype.kind == "M":  # of a Parquet file
-        texts = texts.astype(str)
-    try:
-        numbers = np.array(texts, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = None
-    if numbers is not None:
-        first = 0.0 if start is None else _number(start)
-        if first is None or not np.isfinite(numbers).all():
-            raise CommandError(
-                f"the times in {name!r} are numbers: --start must be a number, too, "
-                "and all must be finite"
-            )
-        return numbers - first
-    if start is None:
-        raise CommandError(_NO_START)
-    first_stamp = read_stamp(start)
-    if first_stamp is None:
-        raise CommandError(
-            f"--start must be a stamp such as 2024-05-01T10:00Z, got {start!r}"
-        )
-    stamps = [read_stamp(str(text)) for text in texts]
-    if None in stamps:
-        raise CommandError(
-            f"the times in {name!r} must all be numbers or all be stamps such as "
-            "2024-05-01T10:00:00Z"
-        )
-    return np.array([(s - first_stamp).total_seconds() for s in stamps])
-
-
-def read_stamp(text: str) -> datetime | None:
-    """A moment, in UTC unless it says otherwise; None if the text is no stamp."""
-    try:
-        stamp = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return stamp.replace(tzinfo=UTC) if stamp.tzinfo is None else stamp
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
 
 
 def _columns(table: Table, args: Namespace) -> tuple[tuple[str, ...], bool]:
