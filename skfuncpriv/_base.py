@@ -56,7 +56,7 @@ class CurveReader(BaseEstimator):
 
 
 def warn_if_noise_dominates(
-    expected_square: float, largest_norm: float, remedy: str
+    expected_square: float, largest_norm: float, remedy: str, stacklevel: int = 3
 ) -> None:
     """Warn if public facts alone say that a release cannot be informative."""
     if math.sqrt(expected_square) >= largest_norm:
@@ -64,7 +64,7 @@ def warn_if_noise_dominates(
             "the noise is expected to exceed the largest possible signal: a larger "
             f"{remedy} would make the release informative",
             NoiseDominatesWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

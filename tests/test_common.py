@@ -4,6 +4,7 @@ A new estimator is added to `CENTRAL` or `LOCAL`, nowhere else: our own checks, 
 `test_private_estimators.py` and `test_local_estimators.py`, go over the same lists.
 """
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfuncpriv import (
@@ -54,6 +55,7 @@ def expected_failures(estimator):
     return {} if isinstance(estimator, BasisProjector) else _OF_LOCAL_NOISE
 
 
+@pytest.mark.filterwarnings("ignore:two columns are read as curves:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
     check(estimator)

@@ -12,12 +12,7 @@ import numpy as np
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._base import (
-    CurveReader,
-    PrivateEstimator,
-    people_of,
-    warn_if_noise_dominates,
-)
+from .._base import CurveReader, PrivateEstimator, people_of
 from .._sklearn import check_feature_names
 from .._validation import check_count, check_positive
 from ..curves import as_curves
@@ -32,6 +27,7 @@ from ._parameters import (
     public_domain,
     public_plan,
     public_values,
+    warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
 
@@ -250,8 +246,7 @@ default=None
         plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = basis.evaluate(grid)
-        remedy = "epsilon, more people or tighter bounds"
-        warn_if_noise_dominates(plan.expected_square, 1.0, remedy)
+        warn_if_noise_dominates(plan)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _base
 from .._grids import public_grid
 from .._validation import (
     check_count,
@@ -185,6 +186,12 @@ def planned_square(
         n_points = len(grid)
     plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
     return plan.expected_square * values.norm_bound**2
+
+
+def warn_if_noise_dominates(plan: ReleasePlan) -> None:
+    """Warn if public facts alone say that a release cannot be informative."""
+    remedy = "epsilon, more people or tighter bounds"  # in units of the norm bound:
+    _base.warn_if_noise_dominates(plan.expected_square, 1.0, remedy, stacklevel=4)
 
 
 def output_grid(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from ._rows import map_rows
 from ._traces import arc_length_curves, point_lists
 
 _CHUNK_ROWS = 256
+TWO_COLUMNS = (
+    "two columns are read as curves of two points, one for each row; a single trace "
+    "has shape (1, n_points, 2), as in trace[None], or comes from Curves.from_long"
+)
 
 
 class GeoPrivateCurve(CurveReader, LocalPrivatizer):
@@ -219,6 +224,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self.n_pieces_ = self._count_pieces()
         one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
         observed = self._observe(X, one_piece, reset=True)
+        if observed.n_products == 2 and not observed.is_vector:
+            warnings.warn(TWO_COLUMNS, UserWarning, stacklevel=2)
         values = value_bounds(self.bounds, domain, observed.n_outputs, self.center)
         self.norm_bound_, self.grid_ = values.norm_bound, observed.grid
         self._n_products = observed.n_products
