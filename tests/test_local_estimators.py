@@ -108,7 +108,9 @@ class Secrets:
         released = model.fit(rows).transform(rows)
         tails = [np.linalg.norm(rows[:, k:], axis=1) for k in range(rows.shape[1])]
         noise = np.nan_to_num(released - rows).ravel()
-        numbers = np.concatenate([rows.ravel(), *tails, noise, rows.mean(axis=0)])
+        squares = np.square(rows).ravel()
+        means = rows.mean(axis=0)
+        numbers = np.concatenate([rows.ravel(), squares, *tails, noise, means])
         self.numbers = np.unique(numbers[abs(numbers) > 1e-9])
         assert self.words
 
@@ -191,8 +193,8 @@ def test_transform_changes_nothing_in_the_estimator(model):
     before = public_state(model.fit(private_rows()))
     first = model.transform(private_rows())
     assert public_state(model) == before
-    if not np.isnan(first).any():
-        assert (model.transform(private_rows()) != first).any()
+    second = model.transform(private_rows())
+    assert not np.array_equal(first, second, equal_nan=True)  # fresh noise
 
 
 def test_fits_of_different_data_are_equal(model):
@@ -273,10 +275,11 @@ def test_bad_data_are_refused_alike_and_for_free(model, spoil, ledger, random_st
     assert ledger.history() == []
 
 
-@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+UNFIT = {name: spoil for name, spoil in SPOILED.items() if name != "fewer columns"}
+
+
+@pytest.mark.parametrize("spoil", UNFIT.values(), ids=UNFIT)
 def test_bad_data_are_refused_by_fit_alike(model, spoil):
-    if spoil in (SPOILED["fewer columns"],):
-        return
     outcomes = [
         outcome(clone(model).fit, spoil(private_rows(seed))) for seed in range(3)
     ]
