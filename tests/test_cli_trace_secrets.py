@@ -6,6 +6,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from skfuncpriv.privacy import BudgetLedger
+
 from .cli_traces import (
     GPX,
     HIDE,
@@ -20,7 +22,7 @@ from .cli_traces import (
     write_plain,
     write_track,
 )
-from .test_cli import read_csv, refuse, run
+from .test_cli import read_csv, refuse, run, write_rows
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +93,10 @@ def test_malformed_table_is_refused_without_a_quote(capsys, text, words, message
     assert len(err.splitlines()) == 1
 
 
+POINT = "<trkpt lat='7.25' lon='1'/>"
+TRACK = f"<trk><trkseg>{POINT}</trkseg></trk>"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -104,20 +110,26 @@ def test_malformed_table_is_refused_without_a_quote(capsys, text, words, message
         ("<gpx>&xxe;</gpx>", "is not GPX in UTF-8"),
         ("", "is not GPX in UTF-8"),
         ("<gpx><wpt lat='7.25' lon='1'/></gpx>", "no points of a track"),
-        ("<gpx><trk><trkpt lat='7.25x' lon='1'/></trk></gpx>", "must be numbers"),
+        ("<kml><trk/></kml>", "is not GPX in UTF-8"),
+        (TRACK.replace("7.25", "7.25x"), "must be numbers"),
+        (TRACK, "use --no-times, or remove"),
+        (2 * TRACK, "several tracks: release each of them with --id track"),
         (
-            "<gpx><trk><trkpt lat='7.25' lon='1'/></trk></gpx>",
-            "use --no-times, or remove",
-        ),
-        (
-            2 * "<trk><trkpt lat='7.25' lon='1'/></trk>",
-            "several tracks: release each of them with --id track",
-        ),
-        (
-            "<trk><trkpt lat='7.25' lon='1'><time>2024-05-01T10:01Z</time></trkpt>"
-            "<trkpt lat='7.25' lon='1'><time>2024-05-01T10:00Z</time></trkpt></trk>",
+            "<trk><trkseg>"
+            "<trkpt lat='7.25' lon='1'><time>2024-05-01T10:01Z</time></trkpt>"
+            "<trkpt lat='7.25' lon='1'><time>2024-05-01T10:00Z</time></trkpt>"
+            "</trkseg></trk>",
             "sort the points or, if the file holds several traces, use --id track",
         ),
+        (5000 * "<trk>" + POINT + 5000 * "</trk>", "must be gpx/trk/trkseg/trkpt"),
+        (f"<trk><trkseg>{TRACK}</trkseg></trk>", "must be gpx/trk/trkseg/trkpt"),
+        (
+            f"<trk><trkseg>{POINT[:-2]}>{POINT}</trkpt></trkseg></trk>",
+            "must be gpx/trk/trkseg/trkpt",
+        ),
+        (f"{TRACK}<trk>{POINT}</trk>", "must be gpx/trk/trkseg/trkpt"),
+        (f"{TRACK}<x>{TRACK}</x>", "must be gpx/trk/trkseg/trkpt"),
+        (f"{TRACK}<trkseg/>", "must be gpx/trk/trkseg/trkpt"),
     ],
 )
 def test_malformed_gpx_is_refused_without_a_quote(capsys, text, message):
@@ -135,3 +147,71 @@ def test_gpx_in_another_encoding_is_refused(capsys):
     Path("walk.gpx").write_bytes(text.encode("utf-16"))
     err = refuse(capsys, "trace", "walk.gpx", *PUBLIC, *PLACE, *START, *HIDE)
     assert "is not GPX in UTF-8" in err
+
+
+@pytest.mark.parametrize("levels", [2, 50])
+def test_points_in_nested_tracks_are_never_multiplied(capsys, monkeypatch, levels):
+    """Each was read once for every track around it: 100 kB could fill the memory."""
+    read, get = [], ET.Element.get
+
+    class Counted(ET.Element):
+        def get(self, *arguments):
+            read.append(arguments)
+            return get(self, *arguments)
+
+    tree = ET.TreeBuilder(element_factory=Counted)
+    parser = ET.XMLParser(target=tree)
+    monkeypatch.setattr(ET, "fromstring", lambda text: ET.XML(text, parser=parser))
+    text = levels * "<trk><trkseg>" + POINT + levels * "</trkseg></trk>"
+    Path("walk.gpx").write_text(f"<gpx>{text}</gpx>")
+    words = ["trace", "walk.gpx", *PUBLIC, *PLACE, *START, *HIDE]
+    assert "must be gpx/trk/trkseg/trkpt" in refuse(capsys, *words)
+    assert read == []
+
+
+CONTROLS = [
+    "\x00",
+    "a\x00",
+    "\x01",
+    "\x1b[2J",
+    "a\tb",
+    "a\nb",
+    "\x7f",
+    "\x9b",
+    "\uffff",
+]
+
+
+@pytest.mark.parametrize("out", ["out.gpx", "out.csv"])
+@pytest.mark.parametrize("name", CONTROLS, ids=ascii)
+def test_names_with_control_characters_are_refused_before_the_charge(capsys, name, out):
+    """They would make what was paid for malformed, or move the cursor of a terminal."""
+    ledger = BudgetLedger("budget.db", epsilon=9.0, metric="L2")
+    rows = [[n, 0, 7.25, 2.5] for n in ("z", f"x{name}x")]
+    write_rows("tours.csv", ["name", "time", "lon", "lat"], rows)
+    words = ["trace", "tours.csv", *PUBLIC, *PLACE, "--id", "name", "--out", out]
+    words += ["--ledger", "budget.db"]
+    err = refuse(capsys, *words, *HIDE)
+    assert "control characters" in err
+    assert "7.25" not in err
+    assert name not in err.strip()
+    assert ledger.history() == []
+    assert not Path(out).exists()
+
+
+def test_names_of_tracks_with_line_breaks_are_refused_where_they_are_written(capsys):
+    name = write_track(times=False, tracks=1)
+    Path(name).write_text(Path(name).read_text().replace("tour 0", "tour&#10;0"))
+    words = ["trace", name, *PLACE, "--area", "1000", "--no-times", *HIDE]
+    assert "control characters" in refuse(capsys, *words, "--id", "track")
+    assert run(capsys, *words)[0] == 0
+
+
+def test_names_in_any_script_come_back(capsys):
+    names = ['Zoë <&> "1"', "日本", "\U0001f6b2"]
+    rows = [[n, t, 13.4, 52.5] for n in names for t in (0, 9)]
+    write_rows("tours.csv", ["name", "time", "lon", "lat"], rows)
+    words = ["trace", "tours.csv", *PUBLIC, *PLACE, "--id", "name", *HIDE]
+    assert run(capsys, *words, "--out", "out.gpx")[0] == 0
+    found = [e.text for e in ET.parse("out.gpx").getroot().iter(f"{GPX}name")]
+    assert sorted(found) == sorted(names)

@@ -1,7 +1,8 @@
 """GPX files: track points in, a private track out.
 
-A document type, which could define entities that grow without bound, is refused; names
-of tracks are public, nothing else of a file is quoted.
+A document type, which could define entities that grow without bound, is refused, and so
+are tracks within tracks, whose points would be read again and again. Names of tracks
+are public, nothing else of a file is quoted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ _DOCTYPE = (
     "the file has a <!DOCTYPE>, which GPX does not need and which could be harmful: "
     "remove it"
 )
+_PATH = ("trk", "trkseg", "trkpt")  # each a child of the one before, the first of gpx
+_NESTED = (
+    "the points of a GPX file must be gpx/trk/trkseg/trkpt, and tracks, segments and "
+    "points may be nowhere else"
+)
 
 
 class Track(NamedTuple):
@@ -34,12 +40,15 @@ class Track(NamedTuple):
 def read_gpx(path: str) -> Table:
     """The points of all tracks, as columns track, time, lon and lat."""
     columns: dict[str, list[str]] = {"track": [], "time": [], "lon": [], "lat": []}
-    for number, track in enumerate(_named(_parse(path), "trk"), start=1):
+    root = _parse(path)
+    _check_places(root)
+    for number, track in enumerate(_children(root, "trk"), start=1):
         name = _text(track, "name") or f"track {number}"
-        for point in _named(track, "trkpt"):
-            row = (name, _text(point, "time"), point.get("lon"), point.get("lat"))
-            for column, cell in zip(columns.values(), row, strict=True):
-                column.append((cell or "").strip())
+        for segment in _children(track, "trkseg"):
+            for point in _children(segment, "trkpt"):
+                row = (name, _text(point, "time"), point.get("lon"), point.get("lat"))
+                for column, cell in zip(columns.values(), row, strict=True):
+                    column.append((cell or "").strip())
     if not columns["lon"]:
         raise CommandError("the file holds no points of a track (trkpt)")
     return Table(columns)
@@ -73,22 +82,35 @@ def _parse(path: str) -> ET.Element:
         root = ET.fromstring(text)  # of a text, so no other encoding can be declared
     except (UnicodeDecodeError, ET.ParseError):
         pass  # raised outside of the handler: its text may quote the file
-    if root is None:
+    if root is None or _name(root) != "gpx":
         raise CommandError(_NO_GPX)
     return root
 
 
-def _named(parent: ET.Element, name: str) -> Iterable[ET.Element]:
-    """All below `parent` with this name, in any namespace."""
-    return (e for e in parent.iter() if str(e.tag).rpartition("}")[2] == name)
+def _check_places(root: ET.Element) -> None:
+    """Refuse tracks, segments and points that are not where GPX has them."""
+    placed, level = 0, [root]
+    for name in _PATH:
+        level = [child for parent in level for child in _children(parent, name)]
+        placed += len(level)
+    if sum(_name(element) in _PATH for element in root.iter()) != placed:
+        raise CommandError(_NESTED)
+
+
+def _children(parent: ET.Element, name: str) -> Iterable[ET.Element]:
+    """The children of `parent` with this name, in any namespace."""
+    return (child for child in parent if _name(child) == name)
 
 
 def _text(parent: ET.Element, name: str) -> str:
     """The text of the first child with this name."""
-    for child in parent:
-        if str(child.tag).rpartition("}")[2] == name:
-            return (child.text or "").strip()
+    for child in _children(parent, name):
+        return (child.text or "").strip()
     return ""
+
+
+def _name(element: ET.Element) -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
 def _tag(name: str) -> str:

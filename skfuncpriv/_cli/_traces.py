@@ -6,6 +6,7 @@ public start. No text quotes a cell.
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from typing import Any, NamedTuple
 
@@ -30,6 +31,12 @@ _NO_TIMES = "for points without times use --no-times"
 _SEVERAL_TRACKS = (
     "the file holds several tracks: release each of them with --id track, or one with "
     "--id track --only NAME"
+)
+# What XML cannot hold, or a terminal obeys; refused before the release is paid for.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = (
+    "names of traces must not hold control characters, such as tabs or line breaks: "
+    "they are written with the private traces"
 )
 _POSITIONS = "positions must be numbers with a point, or empty where there is none"
 
@@ -128,7 +135,10 @@ def _guess(names: list[str], no_times: bool) -> list[str]:
 
 def _ids(table: Table, args: Namespace) -> np.ndarray:
     if args.id is not None:
-        return np.array([str(name) for name in table.labels(args.id)])
+        names = [str(name) for name in table.labels(args.id)]
+        if any(map(_CONTROL.search, set(names))):
+            raise CommandError(_UNPRINTABLE)
+        return np.array(names)
     if args.only is not None:
         raise CommandError("--only needs --id, the column that names the traces")
     return np.full(table.n_rows, "trace")
