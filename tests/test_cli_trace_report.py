@@ -48,7 +48,7 @@ def test_words_are_true_of_the_budget(capsys, budget):
         loss = 0.003 * distance
         assert 0.99 * np.log(3) < loss <= np.log(3)
     else:
-        guarantee = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1]]).guarantee_
+        guarantee = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1, 1]]).guarantee_
         loss = guarantee.to_approx_dp(1e-6, radius=distance).epsilon
         assert 0.98 * np.log(3) < loss <= np.log(3)
 
@@ -71,7 +71,7 @@ def test_words_of_a_rho_hold_at_the_delta_that_was_stated(capsys):
     words = ["trace", "walk.csv", *PUBLIC, "--rho", "2e-6", "--delta", "1e-3"]
     text = run(capsys, *words)[1].replace("\n", " ")
     metres = float(re.search(r"apart than ([\d.]+) m", text)[1])
-    guarantee = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1]]).guarantee_
+    guarantee = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1, 1]]).guarantee_
     loss = guarantee.to_approx_dp(1e-3, radius=metres * np.sqrt(600)).epsilon
     assert 0.98 * np.log(3) < loss <= np.log(3)
     assert "a chance of 0.001; another --delta, another distance" in text
