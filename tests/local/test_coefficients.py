@@ -145,6 +145,19 @@ def test_worst_loss_is_the_budget(name, budget):
     assert max(ratios) <= 1 + 2.0**-50  # a loss is rounded up
 
 
+@pytest.mark.parametrize("budget", [{"epsilon": 0.25}, {"rho": 0.5}], ids=str)
+@pytest.mark.parametrize("columns", [4, 3])
+def test_noise_pays_for_a_gram_matrix_that_is_itself_rounded(budget, columns):
+    """That of an orthonormal basis may be off by some units of rounding."""
+    gram = np.eye(4)
+    rounded = gram - 2.0**-49
+    model = GeoPrivateCoefficients(gram=gram, n_coefficients=columns, **budget)
+    model.fit(np.zeros((1, 4)))
+    shift = np.ones(columns)
+    rounded = rounded[:columns, :columns]
+    assert 1 - 1e-12 < exact_loss(model, shift, rounded) <= 1
+
+
 @pytest.mark.parametrize("size", [2, 4, 6, 9, 12, 15, 22, 40])
 def test_singular_bases_are_refused_or_safe(size):
     """High powers are refused before anything happens, never pseudo-inverted."""
@@ -194,6 +207,18 @@ def test_missing_coefficients_take_neither_noise_nor_dimension(budget):
         radius = np.linalg.norm(np.nan_to_num(part), axis=1)
         kind = stats.gamma if "epsilon" in budget else stats.chi
         assert agrees(radius, kind(size, scale=2))
+
+
+def test_what_is_left_of_an_orthogonal_basis_keeps_its_units():
+    rows = np.zeros((N, 3))
+    rows[:, 0] = np.nan
+    model = GeoPrivateCoefficients(
+        epsilon=1.0, gram=np.diag([1.0, 100.0, 4.0]), denoise=False, random_state=4
+    )
+    noise = released(model, rows)[:, 1:]
+    assert agrees(np.linalg.norm(noise * [10.0, 2.0], axis=1), stats.gamma(2))
+    for column, size in zip(noise.T, (10.0, 2.0), strict=True):
+        assert close(np.square(column * size), 3.0)  # E r^2 = 2 * 3, over 2
 
 
 @pytest.mark.parametrize("basis", [MonomialBasis(4), BSplineBasis(6)])

@@ -252,3 +252,21 @@ def test_denoising_happens_in_orthonormal_coordinates():
     wanted = spectral_average(noisy.transform(rows) @ root.T, law)
     wanted = wanted @ np.linalg.inv(root).T
     assert_allclose(ours, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("gram", [None, np.diag([1.0, 4.0, 9.0, 16.0, 25.0])])
+def test_denoising_knows_the_frequencies_that_are_present(gram):
+    rows = np.tile([5.0, np.nan, 1.0, 0.5, np.nan], (20, 1))
+    noisy = GeoPrivateCoefficients(
+        epsilon=2.0, gram=gram, denoise=False, random_state=0
+    ).fit(rows)
+    ours = clone(noisy).set_params(denoise=True).fit(rows).transform(rows)
+    present = np.array([0, 2, 3])
+    sizes = np.ones(3) if gram is None else np.sqrt(np.diag(gram))[present]
+    white = noisy.transform(rows)[:, present] * sizes
+    law = SphericalLaplace(3, 0.5)
+    wanted = spectral_average(white, law, ranks=present) / sizes
+    assert_allclose(ours[:, present], wanted, rtol=1e-9)
+    assert np.isnan(ours[:, [1, 4]]).all()
+    others = spectral_average(white, law) / sizes
+    assert np.abs(others - wanted).max() > 0.01

@@ -53,6 +53,7 @@ def test_noise_has_the_stated_law(budget, curve):
         law, square = stats.chi(m, scale=0.5), m / 4  # deviations 1 / sqrt(2 rho)
     else:
         law, square = stats.gamma(m, scale=0.5), m * (m + 1) / 4
+    assert model.expected_error() == pytest.approx(square, rel=1e-12)
     assert stats.kstest(radius, law.cdf).pvalue > P_VALUE
     error = np.std(radius**2) / np.sqrt(len(X))
     assert abs(np.mean(radius**2) - square) < 6 * error

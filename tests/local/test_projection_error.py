@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skfuncpriv import BasisProjector, Curves
+from skfuncpriv import BasisProjector, Curves, GeoPrivateCurve
 from skfuncpriv.basis import (
     BSplineBasis,
     CosineBasis,
@@ -13,6 +13,8 @@ from skfuncpriv.basis import (
     SincBasis,
     TensorBasis,
 )
+from skfuncpriv.exceptions import PrivacyError
+from skfuncpriv.local._pieces import EMBEDDING_ERROR
 from tests.local.functions import distance, exact_cosines, exact_legendre
 
 # Far from zero, points are rounded coarsely; beyond, the basis itself is refused.
@@ -144,3 +146,45 @@ def test_norm_bound_holds_and_is_attained():
     grid = np.linspace(0, 9, 5)
     free = [distance((grid, row), (grid, 0 * row)) for row in np.clip(rows, -2, 1)]
     assert max(free) > 0.5 * projector.norm_bound_
+
+
+@pytest.mark.parametrize("n_points", [20, 500])
+def test_it_is_the_sum_of_what_the_notes_list(n_points):
+    """Written out for one constant function, 1 / sqrt(W), in units of the norm bound.
+
+    The bound is not attained, so that no comparison with exact coefficients shows what
+    is missing from it.
+    """
+    unit, width, bound = 2.0**-53, 4.0, 3.0
+    projector = BasisProjector(
+        basis=CosineBasis(1, (0.0, width)), bounds=(-bound, bound)
+    ).fit(np.zeros((1, n_points)))
+    products = n_points + 64
+    places = 4 * 2 * n_points  # 4 W times 2 n max abs(phi), over sqrt(W)
+    norms, stretch = 65, 64
+    total = unit * (2 * (products + places) + 3 * norms + 2 * stretch)
+    total *= projector.norm_bound_
+    assert projector.norm_bound_ == bound * np.sqrt(width)
+    digit = 10 ** (np.floor(np.log10(total)) - 1)
+    expected = np.ceil(total / digit) * digit
+    assert projector.projection_error_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("pieces", [4, "svt"])
+def test_that_of_pieces_pays_for_their_embeddings(pieces):
+    """Both curves may be stretched by twice EMBEDDING_ERROR; the rest is tiny."""
+    model = GeoPrivateCurve(epsilon=1.0, bounds=(-3, 3), pieces=pieces)
+    model.fit(np.zeros((1, 9)))
+    promised = model.guarantee_.distance_error
+    embeddings = 2 * 2 * EMBEDDING_ERROR * model.norm_bound_
+    assert embeddings < promised < 1.1 * embeddings
+
+
+def test_domains_where_floats_are_too_coarse_are_refused():
+    """Irregular curves of up to 2^20 points: their error would be that of the noise."""
+    start = 1e6
+    curves = Curves([0.0, 1.0], [start, start + 1], [0, 2])
+    projector = BasisProjector(basis=CosineBasis(2, (start, start + 1)), bounds=(-1, 1))
+    projector.fit(np.zeros((1, 2)))  # a grid of two points is fine
+    with pytest.raises(PrivacyError, match="let it start at 0"):
+        projector.fit(curves)
