@@ -48,7 +48,8 @@ def test_words_are_true_of_the_budget(capsys, budget):
         loss = 0.003 * distance
         assert 0.99 * np.log(3) < loss <= np.log(3)
     else:
-        guarantee = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1, 1]]).guarantee_
+        model = GeoPrivateCurve(rho=2e-6, bounds=(0, 1)).fit([[0.0, 1, 1]])
+        guarantee = model.guarantee_
         loss = guarantee.to_approx_dp(1e-6, radius=distance).epsilon
         assert 0.98 * np.log(3) < loss <= np.log(3)
 
