@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.local import _coefficients, _piecewise_release, _selector
 from skfuncpriv.noise import OperatingSystemBits, SeededBits
 from skfuncpriv.privacy import BudgetLedger
 from tests.test_local_estimators import (
@@ -125,6 +126,32 @@ def test_a_missing_or_unfit_ledger_draws_nothing(model, tmp_path):
         assert counts == NOTHING
     assert not missing.exists()
     assert all(other.history() == [] for other in others)
+
+
+WORK = {
+    "GeoPrivateCoefficients": [(_coefficients, "spectral_average")],
+    "GeoPrivateCurve": [(_piecewise_release, "spectral_average")],
+    "SVTBasisSelector": [
+        (_selector, name)
+        for name in ("sparse_vector", "permute_and_flip", "sparse_coefficients")
+    ],
+}
+
+
+def test_what_the_work_would_refuse_is_refused_in_fit(model, ledger, monkeypatch):
+    """Everything public is tried on no rows at all: nobody pays for a refusal."""
+
+    def refuse(*arguments, **parameters):
+        raise ValueError("these public facts are refused")
+
+    for module, name in WORK[type(model).__name__]:
+        monkeypatch.setattr(module, name, refuse)
+    if hasattr(model, "denoise"):
+        model.set_params(denoise=True)
+    model.set_params(ledger=str(ledger.path))
+    with pytest.raises(ValueError, match="public facts are refused"):
+        model.fit(private_rows())
+    assert ledger.history() == []
 
 
 def no_score(estimator, X, y=None):

@@ -80,6 +80,17 @@ def test_bounds_and_norm_bounds():
     assert bound(bounds=(-1, 1), basis=domain) == pytest.approx(4 * np.sqrt(2))
 
 
+def test_another_domain_than_that_of_the_basis_is_refused():
+    for basis, domain in (
+        (CosineBasis(2, (0, 4)), (0, 1)),
+        (CosineBasis(2), (0, 4)),
+        (TensorBasis((CosineBasis(2, (0, 4)), CosineBasis(1))), (0, 1)),
+    ):
+        model = GeoPrivateCoefficients(epsilon=1.0, basis=basis, domain=domain)
+        with pytest.raises(ValueError, match="is not that of the basis"):
+            model.fit(np.zeros((1, 2)))
+
+
 def test_a_stack_of_rows_is_refused():
     with pytest.raises(ValueError, match=r"array of shape \(n, m\)"):
         GeoPrivateCoefficients(epsilon=1.0).fit(np.zeros((2, 3, 4)))
