@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from skfuncpriv import BasisProjector, Curves
+from skfuncpriv import BasisProjector, Curves, GeoPrivateCurve
 from skfuncpriv.basis import BSplineBasis, CosineBasis, SincBasis
 from skfuncpriv.exceptions import PrivacyError
 from tests.local.functions import (
@@ -342,6 +342,17 @@ def test_other_forms_than_in_fit_are_refused():
         projector.inverse_transform(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="irregular curves, after fit saw a common"):
         projector.transform(irregular(([0.0, 1.0], [1.0, 2.0])))
+
+
+def test_irregular_curves_need_a_stated_domain():
+    """That of the data would be private; on a grid it is public, 0 to 1."""
+    curves = irregular(([0.0, 1.0], [1.0, 2.0]))
+    for model in (BasisProjector(), GeoPrivateCurve(epsilon=1.0, bounds=(0, 9))):
+        with pytest.raises(ValueError, match="domain must be stated for irregular"):
+            model.fit(curves)
+    stated = Curves(curves.values, curves.times, curves.offsets, domain=(0, 4))
+    assert BasisProjector().fit(stated).basis_.domain == (0, 4)
+    assert BasisProjector(domain=(0, 3)).fit(curves).basis_.domain == (0, 3)
 
 
 def test_a_failed_fit_leaves_nothing_fitted():
