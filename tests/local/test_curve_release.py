@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 
 from skfuncpriv import GeoPrivateCoefficients, GeoPrivateCurve
 from skfuncpriv.denoise import spectral_average
 from skfuncpriv.exceptions import NoiseDominatesWarning
-from skfuncpriv.local._pieces import PieceSpaces
+from skfuncpriv.local._pieces import PieceSpaces, _pair_misses
 from skfuncpriv.noise import IndependentGaussian, SphericalLaplace
+from skfuncpriv.privacy._sparse_vector import sparse_vector_scales
+from tests.privacy.selection_laws import agrees, sparse_vector_law
 
 GRID = np.linspace(0.0, 1.0, 41)
 BOUNDS = (-5.0, 5.0)
@@ -101,3 +104,35 @@ def test_noise_that_dominates_a_curve_is_warned_of_from_public_facts():
     for X in (np.zeros((2, 9)), np.full((2, 9), 1e9)):
         with pytest.warns(NoiseDominatesWarning, match="budget or tighter bounds"):
             GeoPrivateCurve(epsilon=0.1, bounds=(-1, 1)).fit(X)
+
+
+@pytest.mark.parametrize("kind", ["epsilon", "rho"])
+@pytest.mark.parametrize("merge", [False, True])
+def test_choosing_and_merging_get_no_more_than_their_shares(kind, merge):
+    """A fifth of the budget together, merging a third of it: by the exact law."""
+    n, budget = 20_000, 6.0
+    X = np.where(GRID < 0.5, 1.0, 4.0 - 6 * GRID)[None].repeat(n, axis=0)
+    model = GeoPrivateCurve(
+        **{kind: budget}, bounds=BOUNDS, pieces="svt", max_pieces=2, merge=merge,
+        random_state=0,
+    )  # fmt: skip
+    curves = model.fit(X).release(X)
+    chosen = np.array([len(curve.breaks) - 2 for curve in curves])
+    spaces = PieceSpaces((0.0, 1.0), 1, 0, 2)
+    fine = (spaces.finest.projection(GRID).T @ X[0])[None, :, None]
+    shares = [0.2 * budget * (2 / 3 if merge else 1), 0.2 * budget / 3, 0.8 * budget]
+    if kind == "epsilon":
+        epsilon, limit, gain = shares[0], 2 / shares[2], np.sqrt(6) / shares[2]
+        joins = stats.laplace(scale=1 / shares[1])
+    else:
+        deviations = np.sqrt(0.5 / np.array(shares))
+        epsilon = np.sqrt(2 * shares[0])
+        limit, gain = np.sqrt(2) * deviations[2], deviations[2]
+        joins = stats.norm(scale=deviations[1])
+    scales = sparse_vector_scales(epsilon, 1.0, aligned=True)
+    one, two = sparse_vector_law(spaces.tails(fine, (0, 2)) - limit, *scales)
+    if merge:
+        joined = joins.cdf(gain - _pair_misses(spaces, fine, (0, 1, 2))[0, 0])
+        one, two = one + two * joined, two * (1 - joined)
+    assert 0.02 < one < 0.98
+    assert agrees(chosen, np.array([one, two]))
