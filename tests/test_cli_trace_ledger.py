@@ -40,7 +40,7 @@ def test_ledger_is_charged_for_all_traces_of_a_person(capsys):
         "released\n"
     )
     words += ["--group", "owner"]
-    assert "costs 2 x 0.05, 0.04 is left" in refuse(capsys, *words)
+    assert "costs 0.05 for each of one's traces, 0.04 is" in refuse(capsys, *words)
     assert Path("private_trace.csv").read_bytes() == before
     assert [r.times for r in BudgetLedger("b.db").history()] == [1, 2]
 

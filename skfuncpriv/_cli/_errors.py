@@ -8,6 +8,7 @@ float: '7.3 mg'"), so only its kind and its place are shown.
 from __future__ import annotations
 
 import dis
+import errno
 import os
 import re
 import sys
@@ -35,6 +36,9 @@ def explain(error: Exception) -> tuple[str, int]:
         # What is left in the buffer must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(_CLOSED_PIPE)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "error: no space left for the output", USER_ERROR
     if isinstance(error, OSError) and error.filename is not None:
         reason = error.strerror or type(error).__name__
         return f"error: {str(error.filename)!r}: {reason}", USER_ERROR

@@ -137,12 +137,9 @@ def _used_up(
     cost, rest = getattr(guarantee, name), getattr(left, name)
     if rest is None:
         return None
-    times = 1
-    if read.groups is not None:
-        times = int(np.unique(read.groups, return_counts=True)[1].max())
-    each = f"{times} x " if times > 1 else ""
+    each = "" if read is None or read.groups is None else " for each of one's traces"
     return CommandError(
-        f"this release costs {each}{rounded(cost, 2, up=True):g}, "
+        f"this release costs {rounded(cost, 2, up=True):g}{each}, "
         f"{rounded(rest, 2, up=False):g} is left in {args.ledger}; nothing was charged "
         "or released"
     )

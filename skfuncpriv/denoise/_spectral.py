@@ -133,15 +133,15 @@ class _Spectra:
 
     def shrinkage(self, rows: np.ndarray) -> np.ndarray:
         """The posterior mean factor of every coefficient, shape of `rows`."""
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             near = np.clip(rows / self._deviation, -_FAR, _FAR)
-        posterior = np.square(near) @ self._precision
-        np.subtract(self._constant, posterior, out=posterior)
-        posterior -= posterior.max(axis=1, keepdims=True)
-        np.exp(posterior, out=posterior)
-        factors = posterior @ self._factors
-        factors /= posterior.sum(axis=1, keepdims=True)
-        return factors
+            posterior = np.square(near) @ self._precision
+            np.subtract(self._constant, posterior, out=posterior)
+            posterior -= posterior.max(axis=1, keepdims=True)
+            np.exp(posterior, out=posterior)
+            factors = posterior @ self._factors
+            factors /= posterior.sum(axis=1, keepdims=True)
+            return factors
 
 
 @lru_cache(maxsize=16)

@@ -15,7 +15,7 @@ from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
 from ._base import CoefficientPrivatizer
 from ._bounds import check_basis, coefficient_bound, domain_of, energy_of
 from ._budget import GeoBudget
-from ._rows import map_rows, read_rows
+from ._rows import check_jobs, map_rows, read_rows
 from ._space import CoefficientSpace, spherical_part
 
 
@@ -187,6 +187,7 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        check_jobs(self.n_jobs)
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
         check_flag(self.denoise, "denoise")
@@ -229,7 +230,8 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
             *Private.* The coefficients of one function per row; NaN passes through.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row. The ledger is charged as
-            often as the person with most rows has rows; None makes every row a person.
+            often as the person with most rows has rows, which it then shows; None makes
+            every row a person.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from ._observed import ObservedCurves, check_form, projection_error
 from ._pieces import EMBEDDING_ERROR, PieceSpaces
 from ._piecewise_curve import PiecewiseCurve
 from ._piecewise_release import Budgets, PiecewiseRelease
-from ._rows import map_rows
+from ._rows import check_jobs, map_rows
 from ._traces import arc_length_curves, point_lists
 
 _CHUNK_ROWS = 256
@@ -215,11 +215,12 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        check_jobs(self.n_jobs)
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
         # Step 0: the form of the curves.
-        self._parameter = self.parameter
+        self._parameter, self._reading = self.parameter, (self.grid, self.missing)
         domain = public_domain(self.domain, X if self.parameter == "time" else None)
         self.n_pieces_ = self._count_pieces()
         one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
@@ -290,7 +291,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             *Private.* As in `fit`.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row. The ledger is charged as
-            often as the person with most rows has rows; None makes every row a person.
+            often as the person with most rows has rows, which it then shows; None makes
+            every row a person.
 
         Returns
         -------

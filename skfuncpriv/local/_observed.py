@@ -56,9 +56,8 @@ class ObservedCurves:
     @classmethod
     def read(cls, owner: Any, X: Any, basis: Basis, reset: bool) -> ObservedCurves:
         """Read data as the projector `owner` was told to."""
-        curves = as_curves(
-            X, grid=owner.grid, domain=basis.domain, missing=owner.missing
-        )
+        grid, missing = owner._reading
+        curves = as_curves(X, grid=grid, domain=basis.domain, missing=missing)
         check_feature_names(owner, X, reset=reset)
         refuse_degrees(curves.output_names)
         if curves.is_regular:
@@ -73,7 +72,7 @@ class ObservedCurves:
             )
         if np.diff(curves.offsets).max() > LARGEST_CURVE:
             raise ValueError("a curve may have at most 2^20 points")
-        return cls(curves, basis, None, owner.grid)
+        return cls(curves, basis, None, grid)
 
     @property
     def n_rows(self) -> int:
@@ -159,12 +158,12 @@ class ObservedSurfaces:
         check_finite(surfaces)
         if 0 in surfaces.shape:
             raise ValueError("there must be at least one surface, of one point or more")
-        if owner.missing != "error":
+        grid, missing = owner._reading
+        if missing != "error":
             raise ValueError(
                 "functions of several variables may have no missing values"
             )
         shape = surfaces.shape[1:]
-        grid = owner.grid
         if grid is None:
             axes = zip(basis.domain, shape, strict=True)
             grid = tuple(np.linspace(*ends, n) for ends, n in axes)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from numbers import Integral
 from operator import add
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ParameterGrid,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +28,8 @@ from ._budget import SELECTION_SHARE, GeoBudget
 from ._coefficients import GeoPrivateCoefficients
 from ._projector import BasisProjector
 from ._selector import METHODS, SVTBasisSelector
+
+_DISJOINT = (KFold, GroupKFold, StratifiedKFold, StratifiedGroupKFold)  # test sets
 
 
 def geo_private_pipeline(
@@ -142,10 +152,10 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
     >>> pipeline_guarantee(pipeline.fit(np.zeros((1, 50)))).epsilon
     0.5
     """
-    if not isinstance(pipeline, Pipeline):
+    if type(pipeline) is not Pipeline:
         raise TypeError(
-            "pipeline must be a fitted Pipeline: of a search, best_estimator_; what "
-            "the search itself would cost tells search_guarantee"
+            "pipeline must be a fitted Pipeline, and no subclass: of a search, "
+            "best_estimator_; what the search itself would cost tells search_guarantee"
         )
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
     if not steps or type(steps[-1]) is not GeoPrivateCoefficients:
@@ -242,10 +252,9 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
     Returns
     -------
     PrivacyGuarantee
-        The sum over all candidates: each curve is released once by each of them, when
-        it is in the test set (in every fold with ``return_train_score``, or with a
-        splitter whose test sets may overlap), and once more for each further scorer.
-        Valid against whoever sees all of these
+        The sum over all candidates: each of them releases a curve whenever it is in a
+        test set (or in a training set, with ``return_train_score``), once for each
+        scorer. Valid against whoever sees all of these
         releases; the scores and the choice themselves are computed from the raw curves
         and are *not* private.
 
@@ -264,16 +273,40 @@ def search_guarantee(search: Any, X: Any) -> PrivacyGuarantee:
             "the number of releases is known for GridSearchCV only, not for "
             f"{type(search).__name__}"
         )
-    scorers = search.scoring
-    repeats = len(scorers) if isinstance(scorers, dict | list | tuple | set) else 1
-    disjoint = search.cv is None or isinstance(search.cv, int)  # k folds
-    if search.return_train_score or not disjoint:
-        repeats *= check_cv(search.cv).get_n_splits(X)
+    repeats = _n_scorers(search.scoring) * _n_releases(search)
     parts = []
     for parameters in ParameterGrid(search.param_grid):
         pipeline = clone(search.estimator).set_params(**clone(parameters, safe=False))
         parts += [pipeline_guarantee(_fitted_to_form(pipeline, X))] * repeats
     return reduce(add, parts)
+
+
+def _n_scorers(scoring: Any) -> int:
+    """How often the scorers release each test set."""
+    scorers = list(scoring.values()) if isinstance(scoring, dict) else [scoring]
+    if any(scorer not in (None, reconstruction_score) for scorer in scorers):
+        raise PrivacyError(
+            "the number of releases is known for reconstruction_score only, not for "
+            "other scorers"
+        )
+    return len(scorers)
+
+
+def _n_releases(search: GridSearchCV) -> int:
+    """How often the folds release the row that is released most."""
+    cv = 5 if search.cv is None else search.cv
+    if isinstance(cv, Integral) or type(cv) in _DISJOINT:
+        n_splits = int(cv) if isinstance(cv, Integral) else cv.get_n_splits()
+        return n_splits if search.return_train_score else 1
+    if not isinstance(cv, list | tuple):
+        raise PrivacyError(
+            "cv must be None, a number of folds, a KFold of scikit-learn or a list of "
+            "splits: only then is the number of releases known"
+        )
+    released = [np.asarray(test) for _, test in cv]
+    if search.return_train_score:
+        released += [np.asarray(train) for train, _ in cv]
+    return int(np.bincount(np.concatenate(released)).max())
 
 
 def _fitted_to_form(pipeline: Pipeline, X: Any) -> Pipeline:

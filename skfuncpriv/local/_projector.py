@@ -19,7 +19,7 @@ from ._observed import (
     check_form,
     projection_error,
 )
-from ._rows import as_rows, map_rows
+from ._rows import as_rows, check_jobs, map_rows
 
 _LARGEST = 1e200  # of a coefficient that is evaluated, so that no sum overflows
 
@@ -155,6 +155,8 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         vars(self).pop("projection_error_", None)
+        check_jobs(self.n_jobs)
+        self._reading = (self.grid, self.missing)
         basis = self._orthonormal_basis(X)
         observed = self._observe(X, basis, reset=True)
         values = value_bounds(

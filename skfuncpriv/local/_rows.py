@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -81,13 +83,46 @@ def map_rows(
     if len(starts) == 1 and not verbose:  # one curve should not pay for a pool
         fill(0, 0)
         return out
-    # Other processes would fill copies of `out`, and leave here what was in it before.
-    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-    with threadpool_limits(1), parallel:
+    # Other processes would fill copies of `out`, and leave here what was in it before;
+    # a named backend is kept whatever the user's context prefers.
+    parallel = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")
+    with threadpool_limits(1), parallel, _progress(len(starts), verbose) as advance:
         tasks = (delayed(fill)(*task) for task in enumerate(starts))
-        for _ in tqdm(parallel(tasks), total=len(starts), disable=not verbose):
-            pass
+        for _ in parallel(tasks):
+            advance()
     return out
+
+
+@contextmanager
+def _progress(total: int, verbose: bool) -> Iterator[Callable[[], Any]]:
+    """A progress bar, which must not stop a release that is paid for."""
+    with ExitStack() as stack:
+        bar = None
+        with suppress(OSError, ValueError):  # a closed or broken output
+            bar = tqdm(total=total, disable=not verbose)
+            stack.callback(_closed, bar)
+
+        def advance() -> None:
+            with suppress(OSError, ValueError):
+                if bar is not None:
+                    bar.update()
+
+        yield advance
+
+
+def _closed(bar: Any) -> None:
+    with suppress(OSError, ValueError):
+        bar.close()
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what joblib would refuse, before anything is charged."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0
+    ):
+        raise ValueError(
+            f"n_jobs must be None or an integer other than 0, got {n_jobs!r}"
+        )
 
 
 def scaled_norms(rows: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..privacy import (
 )
 from ._base import CoefficientPrivatizer
 from ._budget import SELECTION_SHARE, GeoBudget
-from ._rows import map_rows, read_rows, scaled_norms
+from ._rows import check_jobs, map_rows, read_rows, scaled_norms
 
 METHODS = ("svt", "permute-and-flip", "coefficients")
 
@@ -154,6 +154,7 @@ class SVTBasisSelector(CoefficientPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        check_jobs(self.n_jobs)
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         release = self._release_budget(budget)
         if self.method not in METHODS:
@@ -190,7 +191,8 @@ class SVTBasisSelector(CoefficientPrivatizer):
             *Private.* The coefficients of one function per row; NaN counts as zero.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row. The ledger is charged as
-            often as the person with most rows has rows; None makes every row a person.
+            often as the person with most rows has rows, which it then shows; None makes
+            every row a person.
 
         Returns
         -------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..basis import Basis, TensorBasis
+from ..basis import Basis, PiecewisePolynomialBasis, TensorBasis
 from ..basis._base import ORTHONORMAL_TOLERANCE
 from ..exceptions import PrivacyError
 from ..noise import NoiseLaw, ShapedNoise, release_lattice
@@ -58,10 +58,11 @@ class CoefficientSpace:
             ranks = ranks if basis.ordered_by_frequency else np.zeros(size, dtype=int)
         matrix = _checked_gram(gram, size // n_outputs)
         deviation = matrix - np.eye(len(matrix))
+        rounding = 0.0 if basis is None else _gram_rounding(basis)
         if np.abs(deviation).max() <= ORTHONORMAL_TOLERANCE:
-            rounding = 64 * len(matrix) * 2.0**-53
+            rounding += 64 * len(matrix) * 2.0**-53
             return cls(ranks, float(np.linalg.norm(deviation, 2)) + rounding)
-        return cls(ranks, 0.0, Whitening(np.kron(matrix, np.eye(n_outputs))))
+        return cls(ranks, 0.0, Whitening(np.kron(matrix, np.eye(n_outputs)), rounding))
 
     def restricted(self, columns: np.ndarray) -> CoefficientSpace:
         """The space of some of the coefficients, where leaving out the others is safe.
@@ -73,7 +74,8 @@ class CoefficientSpace:
             return self
         if self.whitening is not None and self.whitening.is_diagonal:
             gram = self.whitening.gram[np.ix_(columns, columns)]
-            return CoefficientSpace(self.ranks[columns], 0.0, Whitening(gram))
+            part = Whitening(gram, self.whitening.rounding)
+            return CoefficientSpace(self.ranks[columns], 0.0, part)
         if self.whitening is not None:
             raise PrivacyError(
                 "coefficients of a basis that is not orthogonal cannot be left out: "
@@ -129,6 +131,27 @@ class CoefficientSpace:
 def spherical_part(law: NoiseLaw) -> NoiseLaw:
     """The law of the noise in orthonormal coordinates."""
     return law.law if isinstance(law, ShapedNoise) else law
+
+
+def _gram_rounding(basis: Basis | TensorBasis) -> float:
+    """A bound on the relative error of a computed Gram matrix, for rounded points.
+
+    Far from zero the nodes of a quadrature are rounded to 2^-53 of their distance from
+    it; products of two of m functions change by about m^2 times that, over the width.
+    """
+    factors = basis.bases if isinstance(basis, TensorBasis) else (basis,)
+    error = 0.0
+    for one in factors:
+        if not isinstance(one, PiecewisePolynomialBasis):  # counts from its breaks
+            low, high = one.domain
+            far = (abs(low) + abs(high)) / (high - low)
+            error += 16 * one.n_basis**2 * 2.0**-53 * far
+    if not error <= 2.0**-20:
+        raise PrivacyError(
+            "floating point numbers are too coarse for distances on this domain: let "
+            "it start at 0, with arguments counted from there"
+        )
+    return error
 
 
 def _checked_gram(gram: Any, size: int) -> np.ndarray:

@@ -26,10 +26,12 @@ class Whitening:
     law and S S^T = G^-1 has that distance as its norm: norm(S^-1 h)^2 = h^T G h. In
     floats S^T G S = I + E only, so norm(S^-1 h)^2 <= h^T G h / (1 - norm(E)); E is
     bounded, its rounding errors included, and paid for by the scale of Y. A matrix
-    with norm(E) above 2^-20 is refused: that happens long before noise is lost.
+    with norm(E) above 2^-20 is refused: that happens long before noise is lost. What
+    floats made of G itself, as a share of it, is stated by `rounding`.
     """
 
     gram: np.ndarray
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.error <= _TOLERANCE:
@@ -63,7 +65,7 @@ class Whitening:
         deviation = np.linalg.norm(root.T @ self.gram @ root - np.eye(size), 2)
         spread = np.abs(root).T @ np.abs(self.gram) @ np.abs(root)
         rounding = 64 * size * _UNIT * np.linalg.norm(spread, 2)
-        return float(deviation + rounding)
+        return float(deviation + rounding + self.rounding)
 
     @property
     def is_diagonal(self) -> bool:

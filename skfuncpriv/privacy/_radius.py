@@ -10,6 +10,7 @@ from .._validation import check_interval, check_positive
 from ._conversion import rho_for_approx_dp
 from ._exact import claim_at_most
 
+_LARGEST_ODDS = 1e100  # beyond it, nothing is hidden
 _SLACK = 1 - 2.0**-48  # log, sqrt and two products, each off by at most 2^-52
 
 
@@ -102,8 +103,8 @@ def _distance(radius: Any, domain: Any) -> float:
 
 def _check_odds(odds: Any) -> float:
     factor = check_positive(odds, "odds")
-    if factor <= 1:
-        raise ValueError(f"odds must be > 1, got {odds!r}")
+    if not 1 < factor <= _LARGEST_ODDS:
+        raise ValueError(f"odds must be > 1 and at most 1e100, got {odds!r}")
     return factor
 
 

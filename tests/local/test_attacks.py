@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
 
 from skfuncpriv import (
     BasisProjector,
@@ -14,7 +15,14 @@ from skfuncpriv import (
     PrivacyError,
     SVTBasisSelector,
 )
-from skfuncpriv.basis import CosineBasis, SincBasis, TensorBasis
+from skfuncpriv.basis import (
+    BSplineBasis,
+    CosineBasis,
+    FourierBasis,
+    LegendreBasis,
+    SincBasis,
+    TensorBasis,
+)
 from skfuncpriv.local import (
     arc_length_curves,
     geo_private_pipeline,
@@ -163,6 +171,14 @@ def test_a_subclass_has_no_known_guarantee():
     with pytest.raises(PrivacyError, match="first step must be a BasisProjector"):
         pipeline_guarantee(pipeline.fit(np.zeros((1, 9))))
 
+    class Unnoticed(Pipeline):
+        def transform(self, X):
+            return self.steps[0][1].transform(X)
+
+    raw = Unnoticed(geo_private_pipeline(epsilon=1.0, bounds=(0, 1)).steps)
+    with pytest.raises(TypeError, match="no subclass"):
+        pipeline_guarantee(raw.fit(np.zeros((1, 9))))
+
 
 def test_a_release_shares_nothing_that_can_be_changed():
     model = GeoPrivateCurve(epsilon=1.0, bounds=(-1, 1)).fit(np.zeros((1, 9)))
@@ -203,3 +219,70 @@ def test_one_trace_is_not_many_people():
     trace = np.random.default_rng(2).normal(size=(30, 2))
     with pytest.warns(UserWarning, match=r"a single trace has shape .* trace\[None\]"):
         GeoPrivateCurve(epsilon=1.0, bounds=(-9, 9)).fit(trace)
+
+
+@pytest.mark.parametrize("width", [1.0, 600.0])
+@pytest.mark.parametrize("start", [1e9, 1e12, 1e15])
+def test_a_basis_far_from_zero_is_refused_or_safe(start, width):
+    """Its computed Gram matrix is that of rounded points, not of its functions."""
+    for kind in (CosineBasis, LegendreBasis, FourierBasis, BSplineBasis, SincBasis):
+        near = kind(7, domain=(0.0, width))
+        try:
+            far = kind(7, domain=(start, start + width))
+            model = GeoPrivateCoefficients(epsilon=1.0, basis=far).fit(np.zeros((1, 7)))
+        except PrivacyError:
+            continue
+        worst = np.linalg.eigh(near.gram())[1][:, 0]
+        distance = np.sqrt(worst @ near.gram() @ worst)
+        assert model.law_.loss(worst) <= distance * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, True, "2"])
+def test_jobs_that_joblib_refuses_are_refused_before_the_charge(n_jobs):
+    for model in (
+        GeoPrivateCoefficients(epsilon=1.0, n_jobs=n_jobs),
+        SVTBasisSelector(epsilon=1.0, n_jobs=n_jobs),
+        GeoPrivateCurve(epsilon=1.0, bounds=(0, 1), n_jobs=n_jobs),
+        BasisProjector(n_jobs=n_jobs),
+    ):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+            model.fit(ROWS[:2])
+
+
+def test_what_joblib_is_told_elsewhere_stops_no_paid_release(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "b.db", epsilon=100.0, metric="L2")
+    model = GeoPrivateCoefficients(epsilon=1.0, ledger=str(ledger.path), verbose=True)
+    model.fit(ROWS)
+    for context in ({"prefer": "processes"}, {"require": "sharedmem"}, {"n_jobs": 2}):
+        with joblib.parallel_config(**context):
+            assert np.isfinite(model.transform(ROWS)).all()
+
+    class Gone:
+        def write(self, text):
+            raise BrokenPipeError
+
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stderr", Gone())
+    assert np.isfinite(model.transform(ROWS)).all()
+
+
+def test_releases_ignore_how_numpy_treats_rounding():
+    with np.errstate(all="raise"):
+        model = GeoPrivateCoefficients(epsilon=1.0, norm_bound=1e4, random_state=0)
+        released = model.fit_transform(1e3 * np.eye(40))
+    assert np.isfinite(released[:, : model.n_coefficients_]).all()
+
+
+def test_how_data_are_read_is_fixed_by_fit():
+    X = np.random.default_rng(3).normal(size=(2, 5))
+    for model in (
+        BasisProjector(n_basis=3, bounds=(-9, 9)),
+        GeoPrivateCurve(epsilon=1.0, bounds=(-9, 9), random_state=0),
+    ):
+        before = model.fit(X).transform(X)
+        model.set_params(grid=[0, 0.1, 0.2, 0.3, 1], missing="interpolate")
+        np.testing.assert_array_equal(model.transform(X), before)
+        with pytest.raises(ValueError, match="NaN"):
+            model.transform(np.full((2, 5), np.nan))

@@ -357,9 +357,12 @@ def test_grid_search_on_public_curves():
         ({}, 1),
         ({"cv": 3}, 1),
         ({"cv": 3, "return_train_score": True}, 3),
-        ({"cv": KFold(4)}, 4),
-        ({"cv": ShuffleSplit(7)}, 7),
-        ({"cv": [([0, 1], [2]), ([1, 2], [0])]}, 2),
+        ({"cv": KFold(4)}, 1),
+        ({"cv": KFold(4), "return_train_score": True}, 4),
+        ({"cv": [([0, 1], [2]), ([1, 2], [0])]}, 1),
+        ({"cv": [([0, 1], [2, 2]), ([1, 0], [2])]}, 3),
+        ({"cv": [([0, 1], [2]), ([1, 2], [0])], "return_train_score": True}, 2),
+        ({"scoring": {"a": reconstruction_score, "b": reconstruction_score}}, 2),
     ],
 )
 def test_what_a_search_would_cost(parameters, releases):
@@ -375,6 +378,21 @@ def test_what_a_search_would_cost(parameters, releases):
     assert search_guarantee(budgets, np.zeros((12, 9))).epsilon == pytest.approx(
         0.3 * releases, rel=1e-15
     )
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"cv": ShuffleSplit(7)},
+        {"cv": iter([([0], [1])])},
+        {"scoring": lambda e, X: 0.0},
+    ],
+)
+def test_a_search_that_cannot_be_counted_is_refused(parameters):
+    pipeline = geo_private_pipeline(epsilon=0.25, bounds=(0, 1))
+    search = GridSearchCV(pipeline, {"project__n_basis": [4, 8]}, **parameters)
+    with pytest.raises(PrivacyError, match=r"only, not for|only then is the number"):
+        search_guarantee(search, np.zeros((12, 9)))
 
 
 def test_the_score_is_the_mean_relative_error():

@@ -295,3 +295,13 @@ def test_comparing_needs_times_for_one_output():
     X = [WALK[:, :1]]
     with pytest.raises(ValueError, match="needs times, or two outputs"):
         TraceDisplay.from_estimator(fitted(X), X, compare=True)
+
+
+def test_names_with_dollars_are_names():
+    """matplotlib would read mathematics between them, and fail after the release."""
+    model = fitted(WALK[None])
+    display = TraceDisplay.from_estimator(
+        model, WALK[None], name=r"$\foo$", labels=("$x^$", "y")
+    )
+    display.figure_.canvas.draw()
+    assert display.ax_.get_xlabel().startswith(r"\$x^\$")

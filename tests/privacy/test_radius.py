@@ -73,7 +73,7 @@ def test_bad_radii_are_refused(bad):
 
 @pytest.mark.parametrize("bad", [1, 1.0, 0.5])
 def test_odds_of_one_or_less_are_refused(bad):
-    with pytest.raises(ValueError, match="odds must be > 1, got"):
+    with pytest.raises(ValueError, match="odds must be > 1 and at most 1e100, got"):
         epsilon_for_radius(1.0, bad)
 
 
