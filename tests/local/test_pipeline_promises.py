@@ -35,6 +35,6 @@ def test_steps_that_do_not_know_the_number_of_outputs_are_refused(selection):
     assert pipeline_guarantee(pipeline.fit(X)).epsilon == 1.0
     for step in pipeline[1:]:
         step.set_params(n_outputs=1)
-        with pytest.raises(ValueError, match="2 outputs: .* told, by n_outputs"):
+        with pytest.raises(ValueError, match=r"2 outputs: .* told, by n_outputs"):
             pipeline_guarantee(pipeline.fit(X))
         step.set_params(n_outputs=2)
