@@ -188,3 +188,14 @@ def test_domains_where_floats_are_too_coarse_are_refused():
     projector.fit(np.zeros((1, 2)))  # a grid of two points is fine
     with pytest.raises(PrivacyError, match="let it start at 0"):
         projector.fit(curves)
+
+
+def test_curves_of_more_points_than_it_was_stated_for_are_refused():
+    most = 1 << 20
+    times = np.linspace(0, 1, most + 1)
+    longest = Curves(np.zeros(most), times[:-1], [0, most])
+    projector = BasisProjector(n_basis=1, domain=(0, 1), bounds=(0, 1)).fit(longest)
+    longer = Curves(np.zeros(most + 1), times, [0, most + 1])
+    for call in (projector.transform, projector.fit):
+        with pytest.raises(ValueError, match=r"at most 2\^20 points"):
+            call(longer)
