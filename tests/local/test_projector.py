@@ -124,6 +124,18 @@ def test_irregular_curves_agree_with_a_common_grid(basis):
     assert not hasattr(projector, "n_features_in_")
 
 
+def test_irregular_curves_are_clipped_and_centred_alike():
+    grid, _ = curve(np.random.default_rng(5), 12)
+    values = np.random.default_rng(6).uniform(-9, 9, size=(4, len(grid)))
+    options = {"basis": BASES["cosine"], "bounds": (1.0, 5.0), "center": 2.0}
+    regular = BasisProjector(grid=grid, **options).fit_transform(values)
+    scattered = irregular(*[(grid, row) for row in values])
+    projector = BasisProjector(**options).fit(scattered)
+    assert_allclose(projector.transform(scattered), regular, atol=1e-12)
+    nobody = Curves([np.nan] * 2, [0.0, 1.0], [0, 2], missing="interpolate")
+    assert_array_equal(projector.transform(nobody), 0.0)
+
+
 def test_long_frames():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
