@@ -111,7 +111,7 @@ def test_noise_that_dominates_a_curve_is_warned_of_from_public_facts():
 def test_choosing_and_merging_get_no_more_than_their_shares(kind, merge):
     """A fifth of the budget together, merging a third of it: by the exact law."""
     n, budget = 20_000, 6.0
-    X = np.where(GRID < 0.5, 1.0, 4.0 - 6 * GRID)[None].repeat(n, axis=0)
+    X = np.where(GRID < 0.5, 2.0, 8.0 - 12 * GRID)[None].repeat(n, axis=0)
     model = GeoPrivateCurve(
         **{kind: budget}, bounds=BOUNDS, pieces="svt", max_pieces=2, merge=merge,
         random_state=0,
