@@ -14,13 +14,12 @@ from sklearn.preprocessing import StandardScaler
 
 from skfuncpriv import (
     BasisProjector,
-    BudgetLedger,
     Curves,
     GeoPrivateCoefficients,
     SVTBasisSelector,
 )
 from skfuncpriv.basis import BSplineBasis, CosineBasis, MonomialBasis, TensorBasis
-from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.local import (
     geo_private_pipeline,
     pipeline_guarantee,
@@ -289,39 +288,6 @@ def test_a_budget_is_needed():
     for budget in ({}, {"epsilon": 1.0, "rho": 1.0}, {"epsilon": -1}):
         with pytest.raises(ValueError, match="epsilon"):
             geo_private_pipeline(**budget, bounds=(0, 1))
-
-
-# Ledgers
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return BudgetLedger(tmp_path / "budget.db", epsilon=10.0, metric="L2")
-
-
-def test_a_pipeline_charges_the_choice_and_the_release(ledger):
-    """`fit` of a pipeline transforms in all steps but the last, so it charges, too."""
-    X = public_curves()
-    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection="svt")
-    pipeline.set_params(
-        select__ledger=str(ledger.path), release__ledger=str(ledger.path)
-    ).fit(X)
-    assert [record.label for record in ledger.history()] == ["SVTBasisSelector"]
-    pipeline.transform(X)
-    labels = [record.label for record in ledger.history()]
-    assert labels[1:] == ["SVTBasisSelector", "GeoPrivateCoefficients"]
-    assert ledger.spent.epsilon == 1.2
-    clone(pipeline).fit_transform(X)
-    assert ledger.spent.epsilon == 2.2
-
-
-def test_an_exceeded_budget_stops_a_pipeline(ledger):
-    X = public_curves()
-    pipeline = geo_private_pipeline(epsilon=6.0, **BOUNDS)
-    pipeline.set_params(release__ledger=str(ledger.path)).fit(X).transform(X)
-    with pytest.raises(BudgetExceededError):
-        pipeline.transform(X)
-    assert ledger.spent.epsilon == 6.0
 
 
 # Searches

@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skfuncpriv import BudgetLedger
+from skfuncpriv.exceptions import BudgetExceededError
 from skfuncpriv.local import geo_private_pipeline, pipeline_guarantee
+
+BOUNDS = {"bounds": (-1.0, 2.0), "domain": (0.0, 24.0)}
+CURVES = 0.5 + np.cos(np.linspace(0, 6, 40) + np.linspace(0, 6, 12)[:, None])
 
 
 @pytest.mark.parametrize("kind", ["epsilon", "rho"])
@@ -38,3 +43,33 @@ def test_steps_that_do_not_know_the_number_of_outputs_are_refused(selection):
         with pytest.raises(ValueError, match=r"2 outputs: .* told, by n_outputs"):
             pipeline_guarantee(pipeline.fit(X))
         step.set_params(n_outputs=2)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "budget.db", epsilon=10.0, metric="L2")
+
+
+def test_a_pipeline_charges_the_choice_and_the_release(ledger):
+    """`fit` of a pipeline transforms in all steps but the last, so it charges, too."""
+    X = CURVES
+    pipeline = geo_private_pipeline(epsilon=1.0, **BOUNDS, selection="svt")
+    pipeline.set_params(
+        select__ledger=str(ledger.path), release__ledger=str(ledger.path)
+    ).fit(X)
+    assert [record.label for record in ledger.history()] == ["SVTBasisSelector"]
+    pipeline.transform(X)
+    labels = [record.label for record in ledger.history()]
+    assert labels[1:] == ["SVTBasisSelector", "GeoPrivateCoefficients"]
+    assert ledger.spent.epsilon == 1.2
+    clone(pipeline).fit_transform(X)
+    assert ledger.spent.epsilon == 2.2
+
+
+def test_an_exceeded_budget_stops_a_pipeline(ledger):
+    X = CURVES
+    pipeline = geo_private_pipeline(epsilon=6.0, **BOUNDS)
+    pipeline.set_params(release__ledger=str(ledger.path)).fit(X).transform(X)
+    with pytest.raises(BudgetExceededError):
+        pipeline.transform(X)
+    assert ledger.spent.epsilon == 6.0
