@@ -128,3 +128,8 @@ def _letters(ax: Any) -> int:
     """How many small letters are as wide as the axes."""
     inches = ax.get_window_extent().width / ax.figure.dpi
     return max(20, int(_LETTERS_PER_INCH * inches))
+
+
+def literal(text: str) -> str:
+    """A name as it is written: between dollars matplotlib would read mathematics."""
+    return text.replace("$", r"\$")

@@ -18,6 +18,7 @@ from ._frame import (
     band,
     detail_in_words,
     dress,
+    literal,
     scale_bar,
     write_above,
     write_around,
@@ -270,7 +271,7 @@ class TraceDisplay:
         if self.noise is not None and not is_plane and noise_label not in present:
             self.noise_ = band(ax, x, y, self.noise, colour, noise_label)
         label = "released trace" if self.name is None else f"released: {self.name}"
-        label = _literal(label)
+        label = literal(label)
         if is_plane:
             label += " (from circle to square)" if not present else ""
             ends = {"color": colour, "markeredgecolor": "white", "zorder": 3.2}
@@ -319,7 +320,7 @@ class TraceDisplay:
         default = ("x", "y") if is_plane else ("value",)
         labels = default if self.labels is None else self.labels
         labels = [labels] if isinstance(labels, str) else list(labels)
-        labels = [_literal(label) for label in labels]
+        labels = [literal(label) for label in labels]
         if self.unit:
             labels = [f"{label} ({self.unit})" for label in labels]
         ax.set_ylabel(labels[-1])
@@ -393,11 +394,6 @@ def _true_trace(estimator: Any, X: Any, n_outputs: int) -> np.ndarray:
 def _axes_of(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What is drawn to the right, and what upwards."""
     return (values[:, 0], values[:, 1]) if values.shape[1] == 2 else (t, values[:, 0])
-
-
-def _literal(text: str) -> str:
-    """A name as it is written: between dollars matplotlib would read mathematics."""
-    return text.replace("$", r"\$")
 
 
 def _is_release(label: str) -> bool:
