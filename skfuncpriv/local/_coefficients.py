@@ -191,11 +191,9 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
         check_flag(self.denoise, "denoise")
-        if not isinstance(self.basis, Basis | TensorBasis | None):
-            raise TypeError(f"basis must be a Basis, got {self.basis!r}")
+        check_basis(self.basis)
         read_rows(self, X, reset=True)
         largest = self._n_frequencies()
-        check_basis(self.basis)
         domain = domain_of(self.basis) if self.domain is None else self.domain
         if self.basis is not None and tuple(domain) != domain_of(self.basis):
             raise ValueError(

@@ -231,18 +231,17 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self.norm_bound_, self.grid_ = values.norm_bound, observed.grid
         self._n_products = observed.n_products
 
-        # Step 1: the spaces; what is not possible is refused here, before any charge.
+        # Step 1: the spaces.
         joined = self.continuity if self.projection == "before" else -1
         spaces = PieceSpaces(domain, self.degree, joined, self.n_pieces_)
         smooth = PieceSpaces(domain, self.degree, self.continuity, self.n_pieces_)
-        for each in (spaces, smooth):
-            each.embedding(each.all_edges)
         size = spaces.basis(spaces.all_edges).n_basis
         if self.pieces == "auto":
             size = budget.frequencies_worth(values.norm_bound, observed.n_outputs, size)
         self.n_coefficients_ = size
 
-        # Step 2: the budgets and the noise.
+        # Step 2: the budgets and the noise, tried on nobody's curves: what is not
+        # possible is refused here, before any charge.
         self._release = PiecewiseRelease(
             spaces,
             smooth,
