@@ -138,10 +138,17 @@ def test_error_falls_with_the_budget(source, way):
     scale = scale_of(truth, public)
     for kind, amounts in budgets(scale):
         errors = [
-            error(way(curves, public, **{kind: amount}), truth, public) / scale
-            for amount in amounts
+            np.mean(
+                [
+                    error(way(curves, public, seed, **{kind: amount}), truth, public)
+                    for seed in range(repeats)
+                ]
+            )
+            / scale
+            for amount, repeats in zip(amounts, [12, 12, 1, 1, 1, 1], strict=True)
         ]
-        assert max(errors[:2]) <= 1.35  # hardly worse than releasing nothing
+        # Hardly worse than releasing nothing, on average: a lap is a single trace.
+        assert max(errors[:2]) <= 1.25
         assert (np.diff(errors[1:]) < 0).all()
 
 
