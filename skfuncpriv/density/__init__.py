@@ -1,0 +1,1 @@
+"""Densities released under differential privacy."""
