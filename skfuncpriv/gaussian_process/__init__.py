@@ -1,5 +1,6 @@
 """Functions of a reproducing kernel Hilbert space, released with Gaussian processes."""
 
+from ._erm import erm_sensitivity, ridge_sensitivity, squared_loss_lipschitz
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
 
 __all__ = [
@@ -7,4 +8,7 @@ __all__ = [
     "GaussianKernel",
     "Kernel",
     "ProductKernel",
+    "erm_sensitivity",
+    "ridge_sensitivity",
+    "squared_loss_lipschitz",
 ]
