@@ -1,7 +1,9 @@
 """Functions of a reproducing kernel Hilbert space, released with Gaussian processes."""
 
+from ._density_sensitivity import kde_sensitivity
 from ._erm import erm_sensitivity, ridge_sensitivity, squared_loss_lipschitz
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
+from ._norms import gaussian_sobolev_norm, gram_norm, sobolev_norm
 
 __all__ = [
     "ExponentialKernel",
@@ -9,6 +11,10 @@ __all__ = [
     "Kernel",
     "ProductKernel",
     "erm_sensitivity",
+    "gaussian_sobolev_norm",
+    "gram_norm",
+    "kde_sensitivity",
     "ridge_sensitivity",
+    "sobolev_norm",
     "squared_loss_lipschitz",
 ]

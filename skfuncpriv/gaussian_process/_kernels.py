@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from .._validation import check_positive
 
@@ -49,6 +50,33 @@ class Kernel(ABC):
             )
         return self._evaluate(X, Y)
 
+    def separated(self, n_axes: int) -> tuple[np.ndarray, tuple[Kernel, ...]]:
+        """Write the kernel as a product of kernels of one axis each.
+
+        Parameters
+        ----------
+        n_axes : int
+            The number d of axes of a point.
+
+        Returns
+        -------
+        matrix : ndarray, shape (d, d)
+            The linear map A to the axes on which the kernel is a product.
+        kernels : tuple of d kernels
+            K(x, y) is the product of k_j((A x)_j, (A y)_j).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is no such product.
+        """
+        if n_axes != 1:
+            raise ValueError(
+                f"{type(self).__name__} is no product of kernels of one axis each: "
+                "write it as a ProductKernel"
+            )
+        return np.eye(1), (self,)
+
     @abstractmethod
     def _evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray: ...
 
@@ -78,7 +106,7 @@ class GaussianKernel(Kernel):
             matrix = _positive_definite(self.bandwidth)
             frozen: Any = tuple(map(tuple, matrix.tolist()))
         else:
-            frozen = _positive_numbers(self.bandwidth, "bandwidth")
+            frozen = positive_numbers(self.bandwidth, "bandwidth")
         object.__setattr__(self, "bandwidth", frozen)
 
     @property
@@ -104,14 +132,18 @@ class GaussianKernel(Kernel):
             return bandwidth
         return np.diag(np.broadcast_to(np.square(bandwidth), n_axes))
 
-    def _evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        # In whitened coordinates differences are formed before they are squared:
-        # norm(x)^2 + norm(y)^2 - 2 x'y would cancel far from the origin.
+    def separated(self, n_axes: int) -> tuple[np.ndarray, tuple[Kernel, ...]]:
         bandwidth = np.asarray(self.bandwidth, dtype=np.float64)
         if bandwidth.ndim == 2:
             inverse = np.linalg.inv(np.linalg.cholesky(bandwidth))
         else:
-            inverse = np.diag(np.broadcast_to(1 / bandwidth, X.shape[1]))
+            inverse = np.diag(np.broadcast_to(1 / bandwidth, n_axes))
+        return inverse, (GaussianKernel(1.0),) * n_axes
+
+    def _evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        # In whitened coordinates differences are formed before they are squared:
+        # norm(x)^2 + norm(y)^2 - 2 x'y would cancel far from the origin.
+        inverse, _ = self.separated(X.shape[1])
         X, Y = X @ inverse.T, Y @ inverse.T
         square = np.zeros((len(X), len(Y)))
         for x, y in zip(X.T, Y.T, strict=True):
@@ -142,12 +174,16 @@ class ExponentialKernel(Kernel):
     gamma: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", _positive_numbers(self.gamma, "gamma"))
+        object.__setattr__(self, "gamma", positive_numbers(self.gamma, "gamma"))
 
     @property
     def n_axes(self) -> int | None:
         """The number of axes of a point; None where any number will do."""
         return len(self.gamma) if isinstance(self.gamma, tuple) else None
+
+    def separated(self, n_axes: int) -> tuple[np.ndarray, tuple[Kernel, ...]]:
+        rates = np.broadcast_to(np.asarray(self.gamma, dtype=np.float64), n_axes)
+        return np.diag(rates), (ExponentialKernel(1.0),) * n_axes
 
     def _evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         distance = np.zeros((len(X), len(Y)))
@@ -190,6 +226,13 @@ class ProductKernel(Kernel):
         """The number of axes of a point."""
         return sum(kernel.n_axes or 1 for kernel in self.kernels)
 
+    def separated(self, n_axes: int) -> tuple[np.ndarray, tuple[Kernel, ...]]:
+        if n_axes != self.n_axes:
+            raise ValueError(f"this kernel has {self.n_axes} axes, not {n_axes}")
+        parts = [kernel.separated(kernel.n_axes or 1) for kernel in self.kernels]
+        matrix = block_diag(*(part[0] for part in parts))
+        return matrix, tuple(kernel for part in parts for kernel in part[1])
+
     def _evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         values = np.ones((len(X), len(Y)))
         start = 0
@@ -200,7 +243,7 @@ class ProductKernel(Kernel):
         return values
 
 
-def _positive_numbers(value: Any, name: str) -> Any:
+def positive_numbers(value: Any, name: str) -> Any:
     """One number > 0, or a tuple of them."""
     if np.ndim(value) == 0:
         return check_positive(value, name)
