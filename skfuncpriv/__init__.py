@@ -2,6 +2,7 @@
 
 from .curves import Curves
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
+from .gaussian_process import OnlineGaussianProcess
 from .iclp import ICLPMean
 from .local import (
     BasisProjector,
@@ -24,6 +25,7 @@ __all__ = [
     "ICLPMean",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
+    "OnlineGaussianProcess",
     "PrivacyError",
     "PrivacyGuarantee",
     "SVTBasisSelector",

@@ -4,11 +4,13 @@ from ._density_sensitivity import kde_sensitivity
 from ._erm import erm_sensitivity, ridge_sensitivity, squared_loss_lipschitz
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
 from ._norms import gaussian_sobolev_norm, gram_norm, sobolev_norm
+from ._online import OnlineGaussianProcess
 
 __all__ = [
     "ExponentialKernel",
     "GaussianKernel",
     "Kernel",
+    "OnlineGaussianProcess",
     "ProductKernel",
     "erm_sensitivity",
     "gaussian_sobolev_norm",

@@ -1,0 +1,198 @@
+"""The working part of an online release: its public facts, and how it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from .._tables import as_numbers
+from .._validation import check_count, check_positive, check_real
+from ..exceptions import PrivacyError
+from ..noise import Lattice, RandomBits, release_lattice
+from ._answers import Answers, Point
+from ._calibration import GaussianBudget
+from ._conditioning import (
+    SLACK,
+    CholeskyConditioning,
+    Conditioning,
+    MarkovConditioning,
+    coordinates,
+)
+from ._kernels import ExponentialKernel, Kernel
+from ._scalar_normal import release_normal
+
+_VALUE_ERROR = 2.0**-30  # of the sensitivity
+_MOST_POINTS = {MarkovConditioning: 1_000_000, CholeskyConditioning: 2_000}
+_LARGEST_NUGGET = 2.0**-6
+_SMALLEST = 1e-200
+_FALSE_ALARM = 1e-15
+_BAD_VALUES = (
+    "function must return one finite number per point: an array of shape (n_points,) "
+    "for points of shape (n_points, n_axes)"
+)
+
+
+class OnlineRelease:
+    """One private function and the answers that were given for it.
+
+    Parameters
+    ----------
+    function : callable
+        *Private.* From points, shape (n, d), to values, shape (n,).
+    kernel : Kernel
+        *Public.* The covariance of the noise.
+    answers : Answers
+        The answers, with the facts of `public_facts`.
+    bits : RandomBits
+        The source of noise.
+    """
+
+    def __init__(
+        self, function: Any, kernel: Kernel, answers: Answers, bits: RandomBits
+    ) -> None:
+        self._function = function
+        self._answers = answers
+        self._bits = bits
+        self._deviation = answers.facts["deviation"]
+        self._most_points = answers.facts["stated"]["max_points"]
+        self._lattice = Lattice(answers.facts["exponent"])
+        self._conditioning = _kind(kernel)(kernel, answers.facts["nugget"])
+        self._values: dict[Point, float] = {}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is public of the release."""
+        return self._answers.facts
+
+    def answer(self, points: list[Point]) -> np.ndarray:
+        """The answers at points, in their order, all or none of them."""
+        self._evaluate(points)
+        try:
+            with self._answers.writing():
+                self._check_room(points)
+                steps = [self._answer(point) for point in points]
+        except BaseException:
+            self._conditioning.forget()
+            raise
+        return self._lattice.to_float(np.array(steps, dtype=np.int64))
+
+    def check_function(self) -> None:
+        """Refuse a function that the answers in the file can hardly be those of."""
+        with self._answers.writing(), np.errstate(all="ignore"):
+            count = self._answers.count
+            square = self._conditioning.white_square(self._answers, self._noise)
+        limit = chi2.isf(_FALSE_ALARM, max(count, 1)) * self._deviation**2
+        if not square <= limit:
+            raise PrivacyError(
+                "the answers in the file are too far from this function: they were "
+                "given for another one"
+            )
+
+    def _answer(self, point: Point) -> int:
+        """The answer that was given, or a new one; inside a transaction."""
+        step = self._conditioning.step(point, self._answers, self._noise)
+        if isinstance(step, int):
+            return step
+        answer = release_normal(
+            self._values[point] + step.mean,
+            self._deviation * step.deviation,
+            self._lattice,
+            self._bits,
+        )
+        self._answers.add(point, answer, step.factor)
+        return answer
+
+    def _noise(self, points: list[Point], steps: list[int]) -> list[float]:
+        """The noise of earlier answers."""
+        self._evaluate(points)
+        step = self._lattice.step
+        return [
+            multiple * step - self._values[point]
+            for point, multiple in zip(points, steps, strict=True)
+        ]
+
+    def _evaluate(self, points: list[Point]) -> None:
+        """Ask the function for values that it has not given yet."""
+        new = [point for point in points if point not in self._values]
+        if not new:
+            return
+        table = np.concatenate([coordinates(point) for point in new])
+        with np.errstate(all="ignore"):  # a warning would tell of private numbers
+            values = as_numbers(self._function(table))
+            if values.shape not in ((len(new),), (len(new), 1)):
+                raise ValueError(_BAD_VALUES)
+            if not np.isfinite(values).all():
+                raise ValueError(_BAD_VALUES)
+        self._values.update(zip(new, values.ravel().tolist(), strict=True))
+
+    def _check_room(self, points: list[Point]) -> None:
+        """Refuse more points than were planned for."""
+        count = self._answers.count
+        if count + len(points) > self._most_points:
+            new = {point for point in points if self._answers.find(point) is None}
+            if count + len(new) > self._most_points:
+                raise PrivacyError(
+                    f"this release answers at most {self._most_points} points: only "
+                    "those that were answered can be asked again; a new fit with a "
+                    "larger max_points is a new release"
+                )
+
+
+def public_facts(estimator: Any, seeded: bool) -> dict[str, Any]:
+    """What is stated and what follows from it, checked; no data is seen.
+
+    Raised before anything is charged or drawn.
+    """
+    kernel = estimator.kernel
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a Kernel object, got {kernel!r}")
+    budget = GaussianBudget(
+        estimator.epsilon, estimator.delta, estimator.rho, estimator.calibration
+    )
+    sensitivity = check_positive(estimator.sensitivity, "sensitivity")
+    if not _SMALLEST <= sensitivity <= 1 / _SMALLEST:
+        raise ValueError(
+            f"sensitivity must lie between {_SMALLEST} and {1 / _SMALLEST}, got "
+            f"{sensitivity!r}: use other units"
+        )
+    kind = _kind(kernel)
+    most_points = _MOST_POINTS[kind]
+    if estimator.max_points is not None:
+        most_points = check_count(estimator.max_points, "max_points")
+    value_error = _VALUE_ERROR * sensitivity
+    if estimator.value_error is not None:
+        value_error = check_real(estimator.value_error, "value_error")
+        if value_error < 0:
+            raise ValueError(f"value_error must be >= 0, got {value_error!r}")
+    deviation = budget.deviation(sensitivity * (1 + SLACK))
+    nugget = kind.nugget_for(
+        most_points, value_error / sensitivity, deviation / sensitivity
+    )
+    if nugget > _LARGEST_NUGGET:
+        raise PrivacyError(
+            f"{most_points} points with values that are wrong by up to {value_error:g} "
+            "need much more noise than the process has: choose a smaller max_points "
+            "or value_error, or a larger budget"
+        )
+    guarantee = budget.guarantee(estimator.unit, seeded)
+    stated = {
+        "kernel": repr(kernel),
+        "sensitivity": sensitivity,
+        "calibration": estimator.calibration,
+        "max_points": most_points,
+        "value_error": value_error,
+        "guarantee": guarantee.to_dict(),
+    }
+    return {
+        "stated": stated,
+        "deviation": deviation,
+        "nugget": nugget,
+        "exponent": release_lattice(deviation * nugget**0.5).exponent,
+    }
+
+
+def _kind(kernel: Kernel) -> type[Conditioning]:
+    is_markov = isinstance(kernel, ExponentialKernel) and (kernel.n_axes or 1) == 1
+    return MarkovConditioning if is_markov else CholeskyConditioning
