@@ -26,13 +26,14 @@ _APPLICATION = 0x736B6661  # "skfa"
 _VERSION = 1
 _BUSY_SECONDS = 120.0
 
-# SQLite must not be in use while a process forks: its locks would be copied.
-_ONE_AT_A_TIME = threading.RLock()
+# Threads take turns, and none is at work while the process forks, which would copy locks
+# of SQLite.
+ONE_AT_A_TIME = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_ONE_AT_A_TIME.acquire,
-        after_in_parent=_ONE_AT_A_TIME.release,
-        after_in_child=_ONE_AT_A_TIME.release,
+        before=ONE_AT_A_TIME.acquire,
+        after_in_parent=ONE_AT_A_TIME.release,
+        after_in_child=ONE_AT_A_TIME.release,
     )
 
 Point = float | bytes
@@ -180,7 +181,7 @@ class Answers:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Cursor]:
-        with _ONE_AT_A_TIME, self._connection() as database:
+        with ONE_AT_A_TIME, self._connection() as database:
             cursor = database.cursor()
             cursor.execute("BEGIN IMMEDIATE")
             try:

@@ -11,7 +11,7 @@ from .._tables import as_numbers
 from .._validation import check_count, check_positive, check_real
 from ..exceptions import PrivacyError
 from ..noise import Lattice, RandomBits, release_lattice
-from ._answers import Answers, Point
+from ._answers import ONE_AT_A_TIME, Answers, Point
 from ._calibration import GaussianBudget
 from ._conditioning import (
     SLACK,
@@ -69,13 +69,14 @@ class OnlineRelease:
     def answer(self, points: list[Point]) -> np.ndarray:
         """The answers at points, in their order, all or none of them."""
         self._evaluate(points)
-        try:
-            with self._answers.writing():
-                self._check_room(points)
-                steps = [self._answer(point) for point in points]
-        except BaseException:
-            self._conditioning.forget()
-            raise
+        with ONE_AT_A_TIME:
+            try:
+                with self._answers.writing():
+                    self._check_room(points)
+                    steps = [self._answer(point) for point in points]
+            except BaseException:  # what was not stored must not be remembered
+                self._conditioning.forget()
+                raise
         return self._lattice.to_float(np.array(steps, dtype=np.int64))
 
     def check_function(self) -> None:
