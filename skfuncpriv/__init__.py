@@ -1,6 +1,7 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
 from .curves import Curves
+from .density import PrivateKDE
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
 from .gaussian_process import OnlineGaussianProcess
 from .iclp import ICLPMean
@@ -28,6 +29,7 @@ __all__ = [
     "OnlineGaussianProcess",
     "PrivacyError",
     "PrivacyGuarantee",
+    "PrivateKDE",
     "SVTBasisSelector",
     "TraceDisplay",
     "audit",

@@ -23,9 +23,10 @@ ROWS = (
     ("_sklearn",),
     ("_base",),
     (
-        *("local", "iclp", "gaussian_process", "density", "model_selection"),
+        *("local", "iclp", "gaussian_process", "model_selection"),
         *("plotting", "datasets", "testing"),
     ),
+    ("density",),
     ("_cli",),
     ("__main__",),
     ("__init__",),

@@ -2,6 +2,13 @@
 
 from ._averaging import bayesian_average
 from ._linear import block_james_stein, wiener
+from ._shrinkage import average_shrinkage
 from ._spectral import spectral_average
 
-__all__ = ["bayesian_average", "block_james_stein", "spectral_average", "wiener"]
+__all__ = [
+    "average_shrinkage",
+    "bayesian_average",
+    "block_james_stein",
+    "spectral_average",
+    "wiener",
+]

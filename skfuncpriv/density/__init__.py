@@ -1,1 +1,5 @@
 """Densities released under differential privacy."""
+
+from ._kde import PrivateKDE
+
+__all__ = ["PrivateKDE"]

@@ -11,7 +11,12 @@ from .._validation import check_positive
 
 def as_scales(values: Any, name: str) -> tuple[float, ...]:
     """A non-empty tuple of finite floats > 0."""
-    scales = tuple(check_positive(value, name) for value in values)
+    scales = tuple(values)
+    if set(map(type, scales)) == {float}:  # thousands of them, often equal
+        for value in set(scales):
+            check_positive(value, name)
+    else:
+        scales = tuple(check_positive(value, name) for value in scales)
     if not scales:
         raise ValueError(f"{name} must hold at least one number > 0")
     return scales

@@ -1,6 +1,7 @@
 """Bounded contributions of people and their exact integer sums."""
 
 from ._ball import BallContributions, BallSum
+from ._bins import BinContributions
 from ._coefficients import curve_coefficients
 from ._grid import SLACK, GridContributions
 from ._people import person_averages, person_codes
@@ -11,6 +12,7 @@ __all__ = [
     "SLACK",
     "BallContributions",
     "BallSum",
+    "BinContributions",
     "ExactProduct",
     "GridContributions",
     "ValueBounds",

@@ -1,0 +1,150 @@
+"""The plan of a release of Fourier coefficients: ICLP for a kernel density."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from ..denoise import bayesian_average
+from ..exceptions import PrivacyError
+from ..iclp._partition import best_partition
+from ..noise import BlockSpherical, FixedPoint, IndependentGaussian, NoiseLaw
+from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
+from ..summaries import BallContributions, BallSum, person_averages
+from ._axes import Axis, make_axis
+from ._grid_density import Estimate, cells_per_axis, positive_density
+
+_SMALLEST = 1e-3  # weight of a coefficient that is still released
+_MOST = 1024
+_CHUNK_ROWS = 1 << 13
+_SENSITIVITY = 2.0  # of a sum of vectors of the unit ball
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientPlan:
+    """Everything about a release of coefficients that follows from public facts.
+
+    The Gaussian kernel of bandwidth h multiplies frequency r (in half-waves) by
+    a = exp(-(pi r h)^2 / 2), h in widths of the box. A person contributes the values of
+    the basis functions at the person's point, at most `radius` in norm; noise is spread
+    over them as is best for a release that is multiplied by a, which it is afterwards.
+
+    Parameters
+    ----------
+    n_people, box, boundary, epsilon, delta
+        As for `BinnedPlan`.
+    bandwidth : ndarray, shape (d,)
+        Bandwidths in widths of the box.
+    denoise : bool
+        Whether the release is denoised.
+    """
+
+    n_people: int
+    box: tuple[tuple[float, float], ...]
+    boundary: tuple[str, ...]
+    epsilon: float
+    delta: float
+    bandwidth: np.ndarray
+    denoise: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.weights) > _MOST:
+            raise PrivacyError(
+                f"mechanism='iclp' would release more than {_MOST} coefficients: use a "
+                "larger bandwidth, or mechanism='binned'"
+            )
+
+    @cached_property
+    def _axes(self) -> list[Axis]:
+        half_waves = np.sqrt(-2 * np.log(_SMALLEST)) / (np.pi * self.bandwidth)
+        sizes = np.clip(np.ceil(half_waves), 1, _MOST).astype(int) + 1
+        return list(map(make_axis, sizes.tolist(), self.boundary))
+
+    @cached_property
+    def _chosen(self) -> tuple[np.ndarray, np.ndarray]:
+        """Multi-indices of released coefficients, and their weights, falling."""
+        if np.prod([float(axis.n_bins) for axis in self._axes]) > 64 * _MOST:
+            return np.zeros((_MOST + 1, len(self._axes)), int), np.ones(_MOST + 1)
+        indices = np.array(list(product(*(range(a.n_bins) for a in self._axes))))
+        exponent = np.zeros(len(indices))
+        for column, axis, h in zip(indices.T, self._axes, self.bandwidth, strict=True):
+            exponent += np.square(np.pi * axis.ranks[column] * h) / 2
+        order = np.argsort(exponent, kind="stable")[1:]  # the constant is known
+        weights = np.exp(-exponent[order])
+        kept = weights >= _SMALLEST
+        return indices[order][kept], weights[kept]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The factors a of the released coefficients."""
+        return self._chosen[1]
+
+    @property
+    def radius(self) -> float:
+        """A bound on the norm of the functions at any point: each is below 2^(d/2)."""
+        return float(np.sqrt(len(self.weights) * 2.0 ** len(self.box)))
+
+    @cached_property
+    def law(self) -> NoiseLaw:
+        """The law of the noise of the sum of contributions, in units of `radius`."""
+        size = len(self.weights)
+        if self.delta > 0:
+            sigma = analytic_gaussian_sigma(self.epsilon, self.delta, _SENSITIVITY)
+            return IndependentGaussian((sigma,) * size)
+        blocks = best_partition(self.weights)
+        return BlockSpherical.scale_for(self.epsilon, _SENSITIVITY, *blocks)
+
+    @property
+    def expected_square(self) -> float:
+        """The expected squared L2 error that noise adds to the density of the box."""
+        deviation = self.weights * self.law.std * self.radius / self.n_people
+        return float(np.square(deviation).sum())
+
+    def sum(self, points: np.ndarray, codes: np.ndarray | None = None) -> FixedPoint:
+        """The exact sum of what people contribute, in units of `radius`."""
+        ball = BallContributions(self.n_people, len(self.weights), 1.0)
+        total = BallSum(ball)
+        if codes is None:
+            for start in range(0, len(points), _CHUNK_ROWS):
+                total.add(self._features(points[start : start + _CHUNK_ROWS]))
+        else:
+            rows = self._features(points)
+            total.add(person_averages(rows, codes, self.n_people, 1.0))
+        return total.value()
+
+    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
+        """What a release by this plan promises."""
+        return PrivacyGuarantee(
+            definition="approx-dp" if self.delta > 0 else "pure-dp",
+            epsilon=self.epsilon,
+            delta=self.delta,
+            unit=unit,
+            seeded=seeded,
+        )
+
+    def density(self, released: np.ndarray, is_mass_known: bool) -> Estimate:  # noqa: ARG002
+        """From what is released to a density; the mass is always known."""
+        if self.denoise:
+            bound = float(self.n_people) ** 2
+            released = bayesian_average(released[None], self.law, bound)[0]
+        coef = np.zeros([axis.n_bins for axis in self._axes])
+        coef[(0,) * coef.ndim] = 1.0
+        places = tuple(self._chosen[0].T)
+        coef[places] = released * self.weights * (self.radius / self.n_people)
+        n_cells = cells_per_axis(len(self.box))
+        for k, axis in enumerate(self._axes):
+            coef = axis.at_nodes(coef, n_cells, k)
+        noise = float(np.sqrt(self.expected_square))
+        return Estimate(positive_density(coef), noise, self.bandwidth)
+
+    def _features(self, points: np.ndarray) -> np.ndarray:
+        """The functions at each point, in units of `radius`."""
+        result = np.full((len(points), len(self.weights)), 1 / self.radius)
+        for k, (axis, (low, high)) in enumerate(zip(self._axes, self.box, strict=True)):
+            unit = np.clip(points[:, k], low, high) / 2 - low / 2
+            functions = axis.functions(unit / (high / 2 - low / 2))
+            result *= functions[:, self._chosen[0][:, k]]
+        return result

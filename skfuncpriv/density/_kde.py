@@ -1,0 +1,374 @@
+"""A kernel density estimate under differential privacy.
+
+It has the parameters and methods of `sklearn.neighbors.KernelDensity`, public bounds
+and a budget. By default people's points are counted in bins, noise is added to the bins
+once, and what follows is free: denoising with the known law of the noise, smoothing,
+positivity and mass one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import metadata_routing
+from sklearn.utils.validation import check_is_fitted
+
+from .._base import PrivateEstimator, people_of
+from .._validation import check_count
+from ..noise import random_bits, release_lattice
+from ._bandwidth import iqr_bandwidth
+from ._grid_density import Estimate, GridDensity
+from ._plans import MAX_FEATURES, Planner
+from ._points import read_points, read_shares
+
+_NOT_PRIVATE = {
+    "algorithm": "no tree is built of private points",
+    "leaf_size": "no tree is built of private points",
+    "breadth_first": "no tree is built of private points",
+    "metric": "distances are Euclidean in units of the bandwidths; rescale the columns",
+    "metric_params": "distances are Euclidean in units of the bandwidths",
+    "atol": "the released density is evaluated exactly",
+    "rtol": "the released density is evaluated exactly",
+}
+
+
+class PrivateKDE(PrivateEstimator):
+    """Density of n people's points, released under differential privacy.
+
+    A replacement of `sklearn.neighbors.KernelDensity` that asks for public bounds and a
+    budget. The released object is a density on a grid: evaluating, integrating and
+    sampling it is free.
+
+    Parameters
+    ----------
+    bounds : tuple of two floats, or of two arrays of shape (n_features,)
+        *Public.* The corners of the box on which the density lives; points outside are
+        moved to it. Take them from what is known without the data.
+    bandwidth : float, array of shape (n_features,), "pss", "private-iqr", "scott" or \
+"silverman", default="pss"
+        *Public*, in the units of the points. "pss" selects it from n, budget and
+        bounds; with bins and ``denoise=True`` no kernel is used then, and the denoiser
+        decides how smooth the density is. "private-iqr" is the rule of thumb with
+        private quartiles: free from bins, a fifth of epsilon otherwise. "scott" and
+        "silverman" are those of scikit-learn, which know n and the number of features.
+    kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", \
+"cosine"}, default="gaussian"
+        *Public.* The kernel that a bandwidth belongs to.
+    boundary : {"reflect", "periodic", "renormalize"} or one per axis, default="reflect"
+        *Public.* What happens at the bounds: mass that a kernel would put outside is
+        mirrored; the ends are one point, as for hours of a day; or the kernel is
+        divided by its mass inside.
+    mechanism : {"auto", "binned", "gaussian_process", "iclp", "bernstein"}, \
+default="auto"
+        *Public.* What is released: noisy bins ("auto"), a Gaussian process around the
+        estimate (needs ``delta > 0``), coefficients with block-spherical noise, or
+        values on the lattice of Bernstein polynomials.
+    epsilon : float, default=1.0
+        *Public.* The budget, > 0.
+    delta : float, default=0.0
+        *Public.* With delta > 0 Gaussian noise may be used.
+    noise : {"auto", "laplace", "gaussian"}, default="auto"
+        *Public.* The noise of bins; "auto" has the smaller variance.
+    denoise : bool, default=True
+        *Public.* Average the release over prior laws of densities. It is free.
+    weight_cap : float, default=None
+        *Public.* The largest `sample_weight`; larger ones are lowered to it.
+    ledger : str, default=None
+        *Public.* The file of a `BudgetLedger` that is charged before noise is drawn.
+    random_state : int, RandomState or None, default=None
+        None draws from the operating system. Anything else makes a *seeded* release,
+        which gives no privacy: for tests and teaching.
+
+    Attributes
+    ----------
+    density_ : ndarray, shape (n_nodes,) * n_features
+        Released. The density at the nodes of `grid_`, multilinear between them.
+    grid_ : tuple of n_features ndarrays, shape (n_nodes,)
+        Public nodes of each axis; equal bounds give equal nodes.
+    bandwidth_ : float, or ndarray of shape (n_features,)
+        The bandwidth in units of the points; where no kernel is used, the width of a
+        bin. Released with "private-iqr", public otherwise.
+    noise_std_ : float
+        Released. The root mean square, over the box, of the noise that denoising and
+        smoothing leave in `density_`, taking the factors of the denoiser as given.
+    guarantee_ : PrivacyGuarantee
+        What is promised, and per which unit.
+    n_people_ : int
+        Public number of contributions.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Public number and names of the columns.
+
+    Raises
+    ------
+    PrivacyError
+        If the guarantee cannot be kept; raised before anything is charged or drawn.
+    BudgetExceededError
+        If the ledger has not enough left; nothing is drawn.
+    ValueError, TypeError
+        If parameters or data are malformed; the text holds public facts only.
+
+    Notes
+    -----
+    *Contribution.* A person spreads one unit of mass over the bins beside each of the
+    person's points, in integers; several points are averaged, so that someone with many
+    rows weighs as much as someone with one (`BinContributions`).
+
+    *Sensitivity.* Replacing one person moves the exact sum by at most two units in
+    absolute sum, sqrt(2) in Euclidean norm, whatever the number of bins.
+
+    *Law.* Independent Laplace noise of scale 2 / epsilon for each bin is pure
+    epsilon-DP; Gaussian noise is calibrated analytically. The number of bins grows with
+    n times epsilon, a public fact.
+
+    *After the release.* Without a bandwidth, coefficients of cosines (Fourier functions
+    on periodic axes) are multiplied by posterior factors that know the variance of the
+    noise and the sampling variance 1 / n; with few bins the result is averaged with a
+    mixture of bumps. With a bandwidth, denoised bins are smoothed by the kernel. The
+    nearest density that is nowhere negative is released, mixed with a ten-thousandth of
+    the uniform one, so that logarithms are finite within the bounds.
+
+    *Other mechanisms.* The Gaussian process of [1]_ and coefficients after [2]_ release
+    the estimate with a Gaussian kernel; the boundary rule of the former is to cut at
+    the bounds and divide by the mass.
+
+    References
+    ----------
+    .. [1] Hall, Rinaldo and Wasserman (2013), "Differential privacy for functions and
+       functional data", Journal of Machine Learning Research 14.
+    .. [2] Lin and Reimherr (2023), "Pure differential privacy for functional summaries
+       with a Laplace-like process".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv import PrivateKDE
+    >>> ages = np.random.default_rng(0).normal(40, 12, size=(2000, 1))
+    >>> kde = PrivateKDE(bounds=(0, 120), epsilon=1.0, random_state=0).fit(ages)
+    >>> kde.sample(3).shape, bool(abs(kde.quantile(0.5) - 40) < 2)
+    ((3, 1), True)
+    """
+
+    # Rows are not people; which they are is for `groups`.
+    __metadata_request__fit = {"groups": metadata_routing.UNUSED}  # noqa: RUF012
+    _max_features = MAX_FEATURES
+
+    def __new__(cls, *_args: Any, **parameters: Any) -> PrivateKDE:
+        """Refuse, by name, what KernelDensity has and a private release cannot have."""
+        for name in parameters:
+            if name in _NOT_PRIVATE:
+                raise TypeError(
+                    f"PrivateKDE has no parameter {name}: {_NOT_PRIVATE[name]}"
+                )
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        *,
+        bounds: Any,
+        bandwidth: Any = "pss",
+        kernel: str = "gaussian",
+        boundary: Any = "reflect",
+        mechanism: str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        noise: str = "auto",
+        denoise: bool = True,
+        weight_cap: float | None = None,
+        ledger: str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.bounds = bounds
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.boundary = boundary
+        self.mechanism = mechanism
+        self.epsilon = epsilon
+        self.delta = delta
+        self.noise = noise
+        self.denoise = denoise
+        self.weight_cap = weight_cap
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> PrivateKDE:
+        """Release the density of the points.
+
+        Parameters
+        ----------
+        X : array-like or frame, shape (n_rows, n_features)
+            *Private.* One point per row, with one to three features.
+        y : None
+            Ignored.
+        sample_weight : array-like, shape (n_rows,), default=None
+            *Private* weights >= 0, at most `weight_cap`.
+        groups : array-like, shape (n_rows,), default=None
+            *Private* labels of the person who owns each row; how many there are is
+            public. A person's points are averaged into one contribution. None makes
+            every row a person, and the guarantee says so.
+
+        Returns
+        -------
+        self : PrivateKDE
+            The fitted estimator.
+        """
+        # Step 0: the form of the data, then public facts.
+        bits = random_bits(self.random_state)
+        points = read_points(self, X, reset=True)
+        codes, n_people, unit = people_of(groups, X, len(points))
+        planner = Planner(self, n_people, points.shape[1])
+        shares = read_shares(sample_weight, self.weight_cap, len(points))
+        if shares is not None and not planner.is_binned:
+            raise ValueError(
+                f"sample_weight needs mechanism='binned', got {self.mechanism!r}"
+            )
+        data = (points, codes) if shares is None else (points, codes, shares)
+        guarantee = planner.guarantee(unit, bits.seeded)
+
+        def release(plan: Any) -> Estimate:
+            """Bounded contributions, their exact sum, noise once, public maths."""
+            total = plan.sum(*data)
+            lattice = release_lattice(plan.law.smallest_scale, total)
+            released = plan.law.release(total, lattice, bits)
+            return plan.density(lattice.to_float(released), shares is None)
+
+        with np.errstate(all="ignore"):  # a warning about numbers would tell of them
+            self._open_release(guarantee)
+            if planner.pays_for_quantiles:
+                pilot = GridDensity.on_unit_cube(release(planner.quantile_plan).values)
+                marginals = [pilot.marginal(k) for k in range(points.shape[1])]
+                bandwidth = iqr_bandwidth(marginals, n_people)
+                estimate = release(planner.plan_with(bandwidth))
+            else:
+                estimate = release(planner.plan)
+            self._set_release(estimate, planner)
+        self.n_people_ = n_people
+        self.guarantee_ = guarantee
+        return self
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Compute the logarithm of the released density at points.
+
+        Parameters
+        ----------
+        X : array-like or frame, shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+            Log densities, in inverse units of the points; minus infinity outside of
+            the bounds.
+        """
+        return self._released.log_density(self._queries(X))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Compute the total log likelihood of points under the released density.
+
+        It is a number about the points: computed on private ones it is not private.
+
+        Parameters
+        ----------
+        X : array-like or frame, shape (n_samples, n_features)
+            Points.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            The sum of `score_samples`.
+        """
+        return float(np.sum(self.score_samples(X)))
+
+    def cdf(self, X: Any) -> np.ndarray:
+        """Compute the released distribution function.
+
+        Parameters
+        ----------
+        X : array-like or frame, shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+            The probability that no coordinate exceeds that of the point.
+        """
+        return self._released.cdf(self._queries(X))
+
+    def quantile(self, probability: Any) -> np.ndarray:
+        """Compute quantiles of the released density of one feature.
+
+        Parameters
+        ----------
+        probability : float or array-like
+            Probabilities in [0, 1], of any shape.
+
+        Returns
+        -------
+        ndarray, shape of `probability`
+            Where the distribution function takes these values, in units of the points.
+
+        Raises
+        ------
+        ValueError
+            If a probability is not in [0, 1], or if there are several features.
+        """
+        density = self._released
+        if density.values.ndim > 1:
+            raise ValueError("quantiles are those of one feature: fit a single column")
+        probability = np.asarray(probability, dtype=np.float64)
+        if not ((probability >= 0) & (probability <= 1)).all():
+            raise ValueError("probabilities must lie in [0, 1]")
+        return density.quantile(probability.ravel()).reshape(probability.shape)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw synthetic points from the released density: free, however many.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, RandomState or None, default=None
+            The source; None is the operating system.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_features)
+            Independent points within the bounds.
+        """
+        density = self._released
+        n_samples = check_count(n_samples, "n_samples")
+        words = random_bits(random_state, purpose=1).words(4)
+        return density.sample(n_samples, np.random.default_rng(words))
+
+    @property
+    def _released(self) -> GridDensity:
+        check_is_fitted(self)
+        ends = np.array([nodes[[0, -1]] for nodes in self.grid_])
+        return GridDensity(ends[:, 0], ends[:, 1], self._unit_density)
+
+    def _queries(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return read_points(self, X, reset=False)
+
+    def _set_release(self, estimate: Estimate, planner: Planner) -> None:
+        low, high = planner.low, planner.high
+        n_nodes = len(estimate.values)
+        self.grid_ = tuple(
+            np.linspace(a, b, n_nodes) for a, b in zip(low, high, strict=True)
+        )
+        self._unit_density = estimate.values
+        volume = float(np.prod(planner.widths))
+        self.density_ = estimate.values / volume
+        self.noise_std_ = estimate.noise / volume
+        bandwidth = estimate.bandwidth * planner.widths
+        is_number = not isinstance(self.bandwidth, str) and np.ndim(self.bandwidth) == 0
+        one = len(bandwidth) == 1 or is_number
+        self.bandwidth_ = float(bandwidth[0]) if one else bandwidth

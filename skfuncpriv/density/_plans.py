@@ -1,0 +1,192 @@
+"""Which plan a density is released by: a choice from public facts."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_count, check_delta, check_flag, check_positive
+from ..exceptions import PrivacyError
+from ..privacy import PrivacyGuarantee
+from ._axes import BOUNDARIES
+from ._bandwidth import check_resolved, read_bandwidth, reference_bandwidth
+from ._binned import BinnedPlan
+from ._coefficients import CoefficientPlan
+from ._points import read_box
+from ._process import ProcessPlan
+from ._smoothing import KERNELS
+
+PLANS = {"gaussian_process": ProcessPlan, "iclp": CoefficientPlan}
+MECHANISMS = ("auto", "binned", *PLANS)
+NOISES = ("auto", "laplace", "gaussian")
+MAX_FEATURES = 3
+QUANTILE_SHARE = 0.2  # of epsilon, for private quantiles that need a release
+
+
+def check_parameters(model: Any, n_axes: int) -> None:
+    """Refuse what no data could make right."""
+    if model.mechanism not in MECHANISMS:
+        raise ValueError(
+            f"mechanism must be one of {MECHANISMS}, got {model.mechanism!r}"
+        )
+    if model.noise not in NOISES:
+        raise ValueError(f"noise must be one of {NOISES}, got {model.noise!r}")
+    if model.kernel not in KERNELS:
+        raise ValueError(
+            f"kernel must be one of {tuple(KERNELS)}, got {model.kernel!r}"
+        )
+    check_positive(model.epsilon, "epsilon")
+    delta = check_delta(model.delta)
+    check_flag(model.denoise, "denoise")
+    if n_axes > model._max_features:
+        raise ValueError(
+            f"X has {n_axes} features; PrivateKDE takes one to {MAX_FEATURES}, as a "
+            "grid over more has too many cells: choose columns, or use "
+            "GaussianProcessReleaser with points= where the density is wanted"
+        )
+    needs_delta = model.noise == "gaussian" or model.mechanism == "gaussian_process"
+    if needs_delta and delta == 0:
+        raise PrivacyError(
+            "Gaussian noise needs delta > 0, for example 1e-6, got delta=0: set it, or "
+            "use mechanism='binned' with noise='auto'"
+        )
+    if model.mechanism not in ("auto", "binned"):
+        if model.noise != "auto":
+            raise ValueError(
+                f"noise={model.noise!r} belongs to mechanism='binned'; that of "
+                f"{model.mechanism!r} is its own"
+            )
+        if model.kernel != "gaussian":
+            raise ValueError(
+                f"mechanism={model.mechanism!r} needs kernel='gaussian', got "
+                f"{model.kernel!r}; mechanism='binned' takes every kernel"
+            )
+
+
+def read_boundary(boundary: Any, n_axes: int) -> tuple[str, ...]:
+    """The rule at the bounds of each axis."""
+    rules = (boundary,) * n_axes if isinstance(boundary, str) else tuple(boundary)
+    if len(rules) != n_axes or not set(rules) <= set(BOUNDARIES):
+        raise ValueError(
+            f"boundary must be one of {BOUNDARIES}, or one of them for each of "
+            f"{n_axes} features, got {boundary!r}"
+        )
+    return rules
+
+
+class Planner:
+    """The public facts of one fit, and the plans that can be made from them.
+
+    Parameters
+    ----------
+    model : PrivateKDE
+        The estimator; only its parameters are read.
+    n_people, n_axes : int
+        Public sizes of the data.
+    """
+
+    def __init__(self, model: Any, n_people: int, n_axes: int) -> None:
+        check_parameters(model, n_axes)
+        self._model = model
+        self.n_people = check_count(n_people, "the number of people")
+        self.box = read_box(model.bounds, n_axes)
+        self.boundary = read_boundary(model.boundary, n_axes)
+        self.low, self.high = np.array(self.box).T
+        self.widths = self.high - self.low
+        if not np.isfinite(self.widths).all():
+            raise ValueError("bounds are so far apart that their width overflows")
+        self.bandwidth = read_bandwidth(model.bandwidth, n_people, self.widths)
+        if not isinstance(self.bandwidth, str):
+            check_resolved(self.bandwidth, self.widths)
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether the release is one of bins."""
+        return self._model.mechanism in ("auto", "binned")
+
+    @property
+    def pays_for_quantiles(self) -> bool:
+        """Whether a bandwidth from the data needs a release of its own."""
+        return self._rule == "private-iqr" and not self.is_binned
+
+    @property
+    def _rule(self) -> str | None:
+        """The name of the rule by which the bandwidth is chosen, if there is one."""
+        return self.bandwidth if isinstance(self.bandwidth, str) else None
+
+    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
+        """What everything that is released promises together."""
+        if not self.pays_for_quantiles:
+            return self.plan.guarantee(unit, seeded)
+        widest = self.plan_with(np.full(len(self.box), 0.5))
+        first = self.quantile_plan.guarantee(unit, seeded)
+        return first + widest.guarantee(unit, seeded)
+
+    @cached_property
+    def quantile_plan(self) -> BinnedPlan:
+        """Bins for private quantiles, at a share of epsilon."""
+        plan = self._binned(None)
+        share = QUANTILE_SHARE * self._model.epsilon
+        return replace(plan, epsilon=share, delta=0.0, noise="laplace")
+
+    @cached_property
+    def plan(self) -> Any:
+        """The plan of the release, where public facts decide the bandwidth."""
+        bandwidth = self.bandwidth
+        if self.is_binned and self._rule == "private-iqr":
+            return self._binned(self._rule)
+        if self.is_binned and self._rule == "pss" and self._model.denoise:
+            return self._binned(None)
+        if self._rule is not None:
+            bandwidth = reference_bandwidth(self.n_people, len(self.box), self._noise)
+            return self.plan_with(bandwidth)
+        return self._binned(bandwidth) if self.is_binned else self._smooth(bandwidth)
+
+    def plan_with(self, bandwidth: np.ndarray) -> Any:
+        """The plan with a bandwidth, or with the next larger one that is feasible."""
+        if self.is_binned:
+            return self._binned(bandwidth)
+        while True:
+            with suppress(PrivacyError):
+                plan = self._smooth(bandwidth)
+                plan.law  # noqa: B018
+                return plan
+            bandwidth = 1.25 * bandwidth
+
+    def _noise(self, bandwidth: np.ndarray) -> float:
+        """The energy of the noise with a bandwidth; infinite where it is refused."""
+        if self.is_binned:
+            plan = self._binned(bandwidth)
+            overlap = np.prod((4 * np.pi * bandwidth**2) ** -0.5)
+            return float(plan.noise_variance * plan.bins.size * overlap)
+        try:
+            return self._smooth(bandwidth).expected_square
+        except PrivacyError:
+            return math.inf
+
+    def _binned(self, bandwidth: np.ndarray | str | None) -> BinnedPlan:
+        model = self._model
+        return BinnedPlan(
+            *(self.n_people, self.box, self.boundary, model.epsilon, model.delta),
+            noise=model.noise,
+            kernel=model.kernel,
+            bandwidth=bandwidth,
+            denoise=model.denoise,
+        )
+
+    def _smooth(self, bandwidth: np.ndarray) -> Any:
+        """A plan with a Gaussian kernel of its own."""
+        model = self._model
+        epsilon = model.epsilon
+        if self.pays_for_quantiles:
+            epsilon *= 1 - QUANTILE_SHARE
+        return PLANS[model.mechanism](
+            *(self.n_people, self.box, self.boundary, epsilon, model.delta),
+            bandwidth=bandwidth,
+            denoise=model.denoise,
+        )

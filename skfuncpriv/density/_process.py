@@ -1,0 +1,130 @@
+"""The plan of a kernel density that a Gaussian process hides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..gaussian_process import GaussianKernel
+from ..gaussian_process._calibration import GaussianBudget
+from ..gaussian_process._tensor_expansion import TensorExpansion
+from ..noise import FixedPoint, IndependentGaussian, NoiseLaw
+from ..privacy import PrivacyGuarantee
+from ..summaries import BallContributions, BallSum, person_averages
+from ._grid_density import Estimate, cells_per_axis, positive_density
+
+_CHUNK_ROWS = 1 << 13
+_SLACK = 2.0**-40  # of the sensitivity, for roundings of its own formula
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessPlan:
+    """Everything about a Gaussian process release that follows from public facts.
+
+    A person contributes K(x, .), K the Gaussian kernel of the estimate, in coordinates
+    of a finite expansion. In the RKHS of K two of them are apart by
+    sqrt(2 - 2 K(x, y)) <= sqrt(2), so are averages of several of one person, since
+    inner products are not negative, and a projection brings nothing further apart.
+
+    Parameters
+    ----------
+    n_people, box, boundary, epsilon, delta
+        As for `BinnedPlan`.
+    bandwidth : ndarray, shape (d,)
+        Bandwidths in widths of the box.
+    denoise : bool
+        Not used: a smooth release has no white noise to be removed.
+    """
+
+    n_people: int
+    box: tuple[tuple[float, float], ...]
+    boundary: tuple[str, ...]
+    epsilon: float
+    delta: float
+    bandwidth: np.ndarray
+    denoise: bool = True
+
+    @cached_property
+    def expansion(self) -> TensorExpansion:
+        """The finite expansion of the kernel on the unit cube."""
+        n_axes = len(self.box)
+        kernel = GaussianKernel(tuple(self.bandwidth.tolist()))
+        return TensorExpansion.on_box(kernel, np.zeros(n_axes), np.ones(n_axes))
+
+    @cached_property
+    def ball(self) -> BallContributions:
+        """How coordinates are bounded; nobody's reach the bound."""
+        radius = self.expansion.gain + self.expansion.rounding(1.0)
+        size = self.expansion.size
+        return BallContributions(self.n_people, size, radius * (1 + 2.0**-20))
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """How far the exact integer sum can move, with all roundings.
+
+        Coordinates err by at most `rounding` each; to clip to a ball is 1-Lipschitz;
+        rounding to the lattice moves by half a step in each coordinate.
+        """
+        expansion = self.expansion
+        exact = math.sqrt(2) * expansion.gain + 2 * expansion.rounding(1.0)
+        rounding = math.sqrt(expansion.size) * self.ball.lattice.step
+        return (exact + rounding) * (1 + _SLACK)
+
+    @property
+    def _budget(self) -> GaussianBudget:
+        return GaussianBudget(self.epsilon, self.delta)
+
+    @cached_property
+    def law(self) -> NoiseLaw:
+        """The law of the noise of the sum of coordinates."""
+        deviation = self._budget.deviation(self.sensitivity)
+        return IndependentGaussian((deviation,) * self.expansion.size)
+
+    @property
+    def expected_square(self) -> float:
+        """The expected squared L2 error that noise adds to the density of the box."""
+        height = self._budget.deviation(math.sqrt(2)) * self._height
+        return float(height * height)
+
+    @property
+    def _height(self) -> float:
+        """The height of one person's kernel."""
+        volume = np.prod(np.sqrt(2 * np.pi) * self.bandwidth)
+        return float(1 / (self.n_people * volume))
+
+    def sum(self, points: np.ndarray, codes: np.ndarray | None = None) -> FixedPoint:
+        """The exact sum of people's coordinates."""
+        total = BallSum(self.ball)
+        if codes is None:
+            for start in range(0, len(points), _CHUNK_ROWS):
+                total.add(self._coordinates(points[start : start + _CHUNK_ROWS]))
+        else:
+            rows = self._coordinates(points)
+            radius = self.ball.radius
+            total.add(person_averages(rows, codes, self.n_people, radius))
+        return total.value()
+
+    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
+        """What a release by this plan promises."""
+        return self._budget.guarantee(unit, seeded)
+
+    def density(self, released: np.ndarray, is_mass_known: bool) -> Estimate:  # noqa: ARG002
+        """From what is released to a density; the mass is always known."""
+        n_axes = len(self.box)
+        nodes = np.linspace(0, 1, cells_per_axis(n_axes) + 1)
+        table = np.zeros([axis.size for axis in self.expansion.axes])
+        table[tuple(self.expansion.index)] = released
+        scale = np.diag(self.expansion.transform)
+        for axis, unit in zip(self.expansion.axes, scale, strict=True):
+            functions = axis.coordinates(nodes[:, None] * unit)
+            table = np.tensordot(table, functions, ([0], [1]))
+        values = positive_density(self._height * table, is_mass_one=False)
+        return Estimate(values, math.sqrt(self.expected_square), self.bandwidth)
+
+    def _coordinates(self, points: np.ndarray) -> np.ndarray:
+        low, high = np.array(self.box).T
+        unit = (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)
+        return self.expansion.coordinates(unit)
