@@ -3,7 +3,7 @@
 from .curves import Curves
 from .density import PrivateKDE
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
-from .gaussian_process import OnlineGaussianProcess
+from .gaussian_process import GaussianProcessReleaser, OnlineGaussianProcess
 from .iclp import ICLPMean
 from .local import (
     BasisProjector,
@@ -21,6 +21,7 @@ __all__ = [
     "BudgetExceededError",
     "BudgetLedger",
     "Curves",
+    "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",
     "ICLPMean",

@@ -5,10 +5,12 @@ from ._erm import erm_sensitivity, ridge_sensitivity, squared_loss_lipschitz
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
 from ._norms import gaussian_sobolev_norm, gram_norm, sobolev_norm
 from ._online import OnlineGaussianProcess
+from ._releaser import GaussianProcessReleaser
 
 __all__ = [
     "ExponentialKernel",
     "GaussianKernel",
+    "GaussianProcessReleaser",
     "Kernel",
     "OnlineGaussianProcess",
     "ProductKernel",

@@ -144,7 +144,7 @@ class GaussianKernel(Kernel):
         # In whitened coordinates differences are formed before they are squared:
         # norm(x)^2 + norm(y)^2 - 2 x'y would cancel far from the origin.
         inverse, _ = self.separated(X.shape[1])
-        X, Y = X @ inverse.T, Y @ inverse.T
+        X, Y = _transformed(X, inverse), _transformed(Y, inverse)
         square = np.zeros((len(X), len(Y)))
         for x, y in zip(X.T, Y.T, strict=True):
             square += np.square(x[:, None] - y)
@@ -241,6 +241,14 @@ class ProductKernel(Kernel):
             values *= kernel(X[:, axes], Y[:, axes])
             start = axes.stop
         return values
+
+
+def _transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """The rows A x, each computed alike, whatever rows stand beside it."""
+    total = np.zeros((len(points), len(matrix)))
+    for axis, column in zip(points.T, matrix.T, strict=True):
+        total += np.multiply.outer(axis, column)
+    return total
 
 
 def positive_numbers(value: Any, name: str) -> Any:

@@ -1,0 +1,260 @@
+"""What is released: functions of private rows, with their sensitivity in an RKHS.
+
+Each kind knows its kernel, how far the coordinates of its function move between
+neighbours (floats included), the unit of these coordinates, and how to compute them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .._validation import check_positive
+from ..exceptions import PrivacyError
+from ..noise import FixedPoint
+from ..summaries import BallContributions, BallSum, person_averages
+from ._density_sensitivity import BumpFamily
+from ._erm import ridge_sensitivity
+from ._expansion import PointExpansion
+from ._kernels import GaussianKernel, Kernel
+from ._tensor_expansion import TensorExpansion
+
+Expansion = PointExpansion | TensorExpansion
+
+_CHUNK = 1 << 21
+_ROUNDOFF = 2.0**-52
+_ROOM = 1 + 2.0**-20  # between the norm of a vector and the ball that holds it
+_SLACK = 1 + 2.0**-40
+_LARGEST_VALUE = 2.0**20  # of a callable, and
+_VALUE_ERROR = 2.0**-30  # how wrong it may be, in units of the stated sensitivity
+
+
+class DensityFunction:
+    """The mean of bumps at people's points, times a public height.
+
+    Coordinates are those of the *sum* of bumps of height one.
+    """
+
+    center = 0.0
+
+    def __init__(
+        self, bump: GaussianKernel, kernel: Kernel, low: np.ndarray, high: np.ndarray
+    ) -> None:
+        self.kernel = kernel
+        self._bump = None if bump == kernel else bump
+        self._family = BumpFamily(bump, kernel, len(low), high - low)
+
+    def unit(self, n: int) -> float:
+        """What a coordinate of the sum is worth in the density."""
+        return self._family.height / n
+
+    def signal(self, n: int) -> float:
+        """The largest value that a sum of bumps can have."""
+        return float(n)
+
+    def sensitivity(self, n: int, expansion: Expansion) -> float:
+        """By how much the rounded sum moves.
+
+        A person's vector, or average of vectors, is in norm within `change` times the
+        gain of any other, up to the errors of both; being rounded to the lattice moves
+        a vector by half a root of m of its steps, and averaging by twice that.
+        """
+        exact = self._family.change * expansion.gain
+        wrong = 2 * expansion.rounding(self._family.largest)
+        return (exact + wrong + _steps(self._ball(n, expansion))) * _SLACK
+
+    def value(
+        self,
+        X: np.ndarray,
+        y: np.ndarray | None,  # noqa: ARG002
+        codes: np.ndarray | None,
+        n: int,
+        expansion: Expansion,
+    ) -> FixedPoint:
+        """The exact sum of people's rounded vectors."""
+        ball = self._ball(n, expansion)
+        total = BallSum(ball)
+        for rows, people in _blocks(len(X), codes, n, expansion.size):
+            vectors = expansion.coordinates(X[rows], self._bump)
+            if codes is not None:
+                own = codes[rows] - people.start
+                count = people.stop - people.start
+                vectors = person_averages(vectors, own, count, ball.radius)
+            total.add(vectors)
+        return total.value()
+
+    def _ball(self, n: int, expansion: Expansion) -> BallContributions:
+        largest = self._family.largest
+        radius = largest * expansion.gain + expansion.rounding(largest)
+        return BallContributions(n, expansion.size, radius * _ROOM)
+
+
+class RidgeFunction:
+    """Kernel ridge regression of y on X, in units of half the range of y.
+
+    The function is centred on the middle of the bounds of y.
+    """
+
+    def __init__(self, kernel: Kernel, alpha: float, low: float, high: float) -> None:
+        self.kernel = kernel
+        self.center = low / 2 + high / 2
+        self._alpha, self._low, self._high = alpha, low, high
+        self._half = high / 2 - low / 2
+
+    def unit(self, n: int) -> float:  # noqa: ARG002
+        """Half the range of y."""
+        return self._half
+
+    def signal(self, n: int) -> float:
+        """The largest value of the function that matters: nobody's y is beyond one."""
+        return min(1.0, self._largest(n))
+
+    def sensitivity(self, n: int, expansion: Expansion) -> float:
+        """By how much the rounded coordinates move, in units of half the range of y."""
+        exact = ridge_sensitivity(1.0, 1.0, self._alpha / n, n)
+        wrong = 2 * self._rounding(n, expansion)
+        if not wrong <= 2.0**-10 * exact:
+            raise PrivacyError(
+                f"alpha={self._alpha!r} is too small for {n} rows: rounding errors of "
+                "the solver could show; take a larger alpha"
+            )
+        exact *= expansion.gain
+        return (exact + wrong + _steps(self._ball(n, expansion))) * _SLACK
+
+    def value(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        codes: np.ndarray | None,  # noqa: ARG002
+        n: int,
+        expansion: Expansion,
+    ) -> FixedPoint:
+        """The coordinates of sum_i a_i K_{x_i}, where (K + alpha) a = y."""
+        targets = np.clip(y, self._low, self._high) - self.center
+        targets = np.clip(targets / self._half, -1.0, 1.0)
+        gram = self.kernel(X, X)
+        gram[np.diag_indices(n)] += self._alpha
+        factor = cho_factor(gram, overwrite_a=True, check_finite=False)
+        weights = cho_solve(factor, targets, check_finite=False)
+        total = np.zeros(expansion.size)
+        for rows, _ in _blocks(n, None, n, expansion.size):
+            total += weights[rows] @ expansion.coordinates(X[rows])
+        return self._ball(n, expansion).sum(total[None])
+
+    def _largest(self, n: int) -> float:
+        """A bound on the norm of the function, half of a root of n / alpha."""
+        return math.sqrt(n / self._alpha) / 2
+
+    def _ball(self, n: int, expansion: Expansion) -> BallContributions:
+        radius = self._largest(n) * expansion.gain + self._rounding(n, expansion)
+        return BallContributions(1, expansion.size, radius * _ROOM)
+
+    def _rounding(self, n: int, expansion: Expansion) -> float:
+        """A bound on the error of the coordinates, for every data set.
+
+        The computed weights solve (K + alpha + E) a = y exactly, with norm(E) at most
+        (3 n + 1) roundoffs of the trace of K + alpha for the Cholesky factorisation,
+        and four of n for the entries of K. They are off by (K + alpha)^-1 E a, which
+        is at most norm(E) norm(a) / (2 sqrt(alpha)) in the RKHS, and norm(a) is at most
+        sqrt(n) / (alpha - norm(E)). In the sum sum_i a_i c(x_i) vectors have an error,
+        and terms n roundoffs.
+        """
+        error = (3 * n + 10) * n * (1 + self._alpha) * _ROUNDOFF
+        if not error < self._alpha / 16:
+            return math.inf
+        norm = math.sqrt(n) / (self._alpha - error)
+        solving = error * norm / (2 * math.sqrt(self._alpha))
+        adding = expansion.rounding(1.0) + (2 * n + 8) * _ROUNDOFF * expansion.gain
+        return solving * expansion.gain + math.sqrt(n) * norm * adding
+
+
+class StatedFunction:
+    """Values of a callable, in units of the sensitivity that its author states."""
+
+    center = 0.0
+
+    def __init__(
+        self, function: Callable[..., Any], kernel: Kernel, sensitivity: float
+    ) -> None:
+        self.kernel = kernel
+        self._function, self._sensitivity = function, sensitivity
+
+    def unit(self, n: int) -> float:  # noqa: ARG002
+        """The stated sensitivity."""
+        return self._sensitivity
+
+    def signal(self, n: int) -> float:  # noqa: ARG002
+        """Nothing is known of how large the values are."""
+        return math.inf
+
+    def sensitivity(self, n: int, expansion: Expansion) -> float:  # noqa: ARG002
+        """One in these units, and what floats add."""
+        wrong = expansion.amplification * _VALUE_ERROR
+        wrong += expansion.rounding_of_values(_LARGEST_VALUE)
+        return (expansion.gain + 2 * wrong) * _SLACK
+
+    def value(
+        self,
+        X: np.ndarray,
+        y: np.ndarray | None,
+        codes: np.ndarray | None,  # noqa: ARG002
+        n: int,  # noqa: ARG002
+        expansion: Expansion,
+    ) -> np.ndarray:
+        """The coordinates of the function; what is no finite number counts as zero."""
+        nodes = expansion.nodes
+        with warnings.catch_warnings():  # a warning about data would tell of them
+            warnings.simplefilter("ignore")
+            values = self._function(X, y)(nodes.copy())
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != (len(nodes),):
+            raise ValueError(
+                "estimator(X, y) must return a function of points, shape (n, d), with "
+                "one value per point, shape (n,)"
+            )
+        values = np.where(np.isfinite(values), values, 0.0) / self._sensitivity
+        return expansion.of_values(np.clip(values, -_LARGEST_VALUE, _LARGEST_VALUE))
+
+
+def stated_function(
+    function: Callable[..., Any], kernel: Any, sensitivity: Any
+) -> StatedFunction:
+    """A callable with the two facts that only its author knows."""
+    if not isinstance(kernel, Kernel):
+        raise ValueError(
+            "kernel must be the Kernel in whose RKHS the function lies, for example "
+            f"GaussianKernel(0.1); got {kernel!r}"
+        )
+    if isinstance(sensitivity, str):
+        raise PrivacyError(
+            "sensitivity must be stated for a callable: a bound on the norm, in the "
+            f"RKHS of kernel, of the change between neighbours; got {sensitivity!r}"
+        )
+    return StatedFunction(function, kernel, check_positive(sensitivity, "sensitivity"))
+
+
+def _steps(ball: BallContributions) -> float:
+    """What rounding to the lattice adds to a sensitivity, generously."""
+    return 4 * math.sqrt(ball.n_coefficients) * ball.lattice.step
+
+
+def _blocks(
+    n_rows: int, codes: np.ndarray | None, n_people: int, size: int
+) -> Iterator[tuple[Any, slice]]:
+    """Rows of consecutive people, few enough for their vectors to fit in memory."""
+    n_blocks = max(1, math.ceil(n_rows * size / _CHUNK))
+    step = math.ceil(n_people / n_blocks)
+    if codes is not None:
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_people + 1))
+    for start in range(0, n_people, step):
+        people = slice(start, min(start + step, n_people))
+        if codes is None:
+            yield people, people
+        else:
+            yield order[starts[people.start] : starts[people.stop]], people

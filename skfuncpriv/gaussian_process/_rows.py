@@ -1,0 +1,79 @@
+"""How private rows and public bounds are read; no text quotes a private number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._grids import too_few
+from .._tables import as_numbers, frame_to_numbers, is_frame, refuse_no_table
+from .._validation import check_interval
+
+_ONE_AXIS = (
+    "Expected a 2D array, one row per observation. Reshape your data: X[:, None] for "
+    "one column, series.to_frame() for a series"
+)
+_NOT_FINITE = (
+    "Input contains NaN or infinity: leave such rows out, or fill them by a rule that "
+    "does not look at other rows"
+)
+_TARGETS = "y must hold one finite number per row of X"
+
+
+def read_rows(X: Any) -> np.ndarray:
+    """Private points of finite numbers, shape (n, d); an array is not copied."""
+    if hasattr(type(X), "to_frame") and not is_frame(X):
+        raise ValueError(_ONE_AXIS)
+    refuse_no_table(X)
+    rows = frame_to_numbers(X) if is_frame(X) else as_numbers(X)
+    if rows.ndim != 2:
+        raise ValueError(_ONE_AXIS)
+    if 0 in rows.shape:
+        what = "sample" if len(rows) == 0 else "feature"
+        raise ValueError(too_few(what, rows.shape))
+    return _finite(rows, _NOT_FINITE)
+
+
+def read_targets(y: Any, n_rows: int) -> np.ndarray:
+    """Private targets, shape (n,)."""
+    if y is None:
+        raise ValueError(
+            "y is required: this estimator requires y to be passed, but the target y "
+            "is None"
+        )
+    targets = as_numbers(y)
+    if targets.shape == (n_rows, 1):
+        targets = targets[:, 0]
+    if targets.shape != (n_rows,):
+        raise ValueError(_TARGETS)
+    return _finite(targets, _TARGETS)
+
+
+def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ends (low, high) of each axis, from two numbers or two arrays."""
+    rule = (
+        "bounds must be (low, high), finite with low < high: two numbers, or two "
+        f"arrays with one number for each of {n_axes} features; got {bounds!r}"
+    )
+    try:
+        ends = [np.asarray(end, dtype=np.float64) for end in bounds]
+        low, high = (np.broadcast_to(end, n_axes).tolist() for end in ends)
+    except (TypeError, ValueError):
+        raise ValueError(rule) from None
+    if any(end.shape not in ((), (n_axes,)) for end in ends):
+        raise ValueError(rule)
+    pairs = [check_interval(pair, "bounds") for pair in zip(low, high, strict=True)]
+    low, high = np.array(pairs).T
+    with np.errstate(over="ignore"):
+        if not np.isfinite(high - low).all():
+            raise ValueError("bounds are so far apart that their distance overflows")
+    return low, high
+
+
+def _finite(numbers: np.ndarray, rule: str) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        is_certain = np.isfinite(numbers.sum())
+    if not is_certain and not np.isfinite(numbers).all():
+        raise ValueError(rule)
+    return numbers
