@@ -20,7 +20,6 @@ from ._smoothing import smooth
 
 # The number of bins along an axis grows as factor * (n epsilon)^power.
 _GROWTH = {1: (2.5, 0.45), 2: (2.0, 0.3), 3: (1.8, 0.22)}
-_SLOW = (1.0, 0.1)
 _FEWEST = 4
 _FEW = 80  # bins of one axis, up to which a mixture of bumps is fitted, too
 _PER_BANDWIDTH = (4.0, 64.0)  # bins per bandwidth, at least, and where noise allows
@@ -50,6 +49,8 @@ class BinnedPlan:
         None leaves smoothing to the denoiser.
     denoise : bool
         Whether the release is denoised.
+    is_weighted : bool
+        Whether rows have weights, so that the mass is not known to be one per person.
     """
 
     n_people: int
@@ -61,6 +62,7 @@ class BinnedPlan:
     kernel: str = "gaussian"
     bandwidth: np.ndarray | str | None = None
     denoise: bool = True
+    is_weighted: bool = False
 
     @cached_property
     def bins(self) -> BinContributions:
@@ -72,7 +74,7 @@ class BinnedPlan:
     def shape(self) -> tuple[int, ...]:
         """The number of bins along each axis."""
         n_axes = len(self.box)
-        factor, power = _GROWTH.get(n_axes, _SLOW)
+        factor, power = _GROWTH[n_axes]
         resolved = max(factor * (self.n_people * self.epsilon) ** power, _FEWEST)
         most = cells_per_axis(n_axes) // 2
         if self.bandwidth is None:
@@ -137,15 +139,17 @@ class BinnedPlan:
             seeded=seeded,
         )
 
-    def density(self, released: np.ndarray, is_mass_known: bool) -> Estimate:
+    def density(self, released: np.ndarray) -> Estimate:
         """From released masses of bins to a density.
 
         Its `noise` is that before negative values are cut off, with the factors of the
         denoiser as given.
         """
         masses = released.reshape(self.shape)
-        spread = math.sqrt(self.bins.size * self.noise_variance) * self.n_people
-        mass = self.n_people if is_mass_known else max(float(masses.sum()), spread)
+        mass = float(self.n_people)
+        if self.is_weighted:  # less than its noise is not to be divided by
+            deviation = math.sqrt(masses.size * self.noise_variance) * mass
+            mass = max(float(masses.sum()), deviation)
         masses = masses / mass
         variance = self.noise_variance * (self.n_people / mass) ** 2
         if self.bandwidth is None:

@@ -13,13 +13,13 @@ from ..exceptions import PrivacyError
 from ..iclp._partition import best_partition
 from ..noise import BlockSpherical, FixedPoint, IndependentGaussian, NoiseLaw
 from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
-from ..summaries import BallContributions, BallSum, person_averages
+from ..summaries import BallContributions
 from ._axes import Axis, make_axis
+from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
 
 _SMALLEST = 1e-3  # weight of a coefficient that is still released
 _MOST = 1024
-_CHUNK_ROWS = 1 << 13
 _SENSITIVITY = 2.0  # of a sum of vectors of the unit ball
 
 
@@ -38,8 +38,8 @@ class CoefficientPlan:
         As for `BinnedPlan`.
     bandwidth : ndarray, shape (d,)
         Bandwidths in widths of the box.
-    denoise : bool
-        Whether the release is denoised.
+    denoise, is_weighted
+        As for `BinnedPlan`; with weights the constant is released, too.
     """
 
     n_people: int
@@ -49,6 +49,7 @@ class CoefficientPlan:
     delta: float
     bandwidth: np.ndarray
     denoise: bool = True
+    is_weighted: bool = False
 
     def __post_init__(self) -> None:
         if len(self.weights) > _MOST:
@@ -72,7 +73,9 @@ class CoefficientPlan:
         exponent = np.zeros(len(indices))
         for column, axis, h in zip(indices.T, self._axes, self.bandwidth, strict=True):
             exponent += np.square(np.pi * axis.ranks[column] * h) / 2
-        order = np.argsort(exponent, kind="stable")[1:]  # the constant is known
+        order = np.argsort(exponent, kind="stable")
+        if not self.is_weighted:  # the constant, which comes first, is known
+            order = order[1:]
         weights = np.exp(-exponent[order])
         kept = weights >= _SMALLEST
         return indices[order][kept], weights[kept]
@@ -103,17 +106,15 @@ class CoefficientPlan:
         deviation = self.weights * self.law.std * self.radius / self.n_people
         return float(np.square(deviation).sum())
 
-    def sum(self, points: np.ndarray, codes: np.ndarray | None = None) -> FixedPoint:
+    def sum(
+        self,
+        points: np.ndarray,
+        codes: np.ndarray | None = None,
+        shares: np.ndarray | None = None,
+    ) -> FixedPoint:
         """The exact sum of what people contribute, in units of `radius`."""
         ball = BallContributions(self.n_people, len(self.weights), 1.0)
-        total = BallSum(ball)
-        if codes is None:
-            for start in range(0, len(points), _CHUNK_ROWS):
-                total.add(self._features(points[start : start + _CHUNK_ROWS]))
-        else:
-            rows = self._features(points)
-            total.add(person_averages(rows, codes, self.n_people, 1.0))
-        return total.value()
+        return sum_in_ball(self._features, ball, points, codes, shares)
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What a release by this plan promises."""
@@ -125,8 +126,8 @@ class CoefficientPlan:
             seeded=seeded,
         )
 
-    def density(self, released: np.ndarray, is_mass_known: bool) -> Estimate:  # noqa: ARG002
-        """From what is released to a density; the mass is always known."""
+    def density(self, released: np.ndarray) -> Estimate:
+        """From released coefficients to a density."""
         if self.denoise:
             bound = float(self.n_people) ** 2
             released = bayesian_average(released[None], self.law, bound)[0]
@@ -138,7 +139,8 @@ class CoefficientPlan:
         for k, axis in enumerate(self._axes):
             coef = axis.at_nodes(coef, n_cells, k)
         noise = float(np.sqrt(self.expected_square))
-        return Estimate(positive_density(coef), noise, self.bandwidth)
+        values = positive_density(coef, is_mass_one=not self.is_weighted)
+        return Estimate(values, noise, self.bandwidth)
 
     def _features(self, points: np.ndarray) -> np.ndarray:
         """The functions at each point, in units of `radius`."""

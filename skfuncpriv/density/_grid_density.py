@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 _N_CELLS = {1: 4096, 2: 256, 3: 64}
-_SMALL = 2  # cells per axis beyond three axes
 _FLOOR = 1e-4  # part of the mass that is spread evenly
 
 
@@ -27,7 +26,7 @@ class Estimate(NamedTuple):
 
 def cells_per_axis(n_axes: int) -> int:
     """How many cells an axis has: public, the same for equal numbers of axes."""
-    return _N_CELLS.get(n_axes, _SMALL)
+    return _N_CELLS[n_axes]
 
 
 def positive_density(values: np.ndarray, *, is_mass_one: bool = True) -> np.ndarray:

@@ -19,18 +19,8 @@ from .._validation import check_count
 from ..noise import random_bits, release_lattice
 from ._bandwidth import iqr_bandwidth
 from ._grid_density import Estimate, GridDensity
-from ._plans import MAX_FEATURES, Planner
+from ._plans import Planner
 from ._points import read_points, read_shares
-
-_NOT_PRIVATE = {
-    "algorithm": "no tree is built of private points",
-    "leaf_size": "no tree is built of private points",
-    "breadth_first": "no tree is built of private points",
-    "metric": "distances are Euclidean in units of the bandwidths; rescale the columns",
-    "metric_params": "distances are Euclidean in units of the bandwidths",
-    "atol": "the released density is evaluated exactly",
-    "rtol": "the released density is evaluated exactly",
-}
 
 
 class PrivateKDE(PrivateEstimator):
@@ -129,8 +119,13 @@ default="auto"
     the uniform one, so that logarithms are finite within the bounds.
 
     *Other mechanisms.* The Gaussian process of [1]_ and coefficients after [2]_ release
-    the estimate with a Gaussian kernel; the boundary rule of the former is to cut at
-    the bounds and divide by the mass.
+    the estimate with a Gaussian kernel. Around the former the noise is a Gaussian
+    process with that kernel, and the rule at the bounds is applied after the release.
+
+    *Not taken over* from KernelDensity: `algorithm`, `leaf_size` and `breadth_first`
+    (no tree of private points is kept), `atol` and `rtol` (the released density is
+    evaluated exactly), `metric` and `metric_params` (distances are Euclidean in units
+    of the bandwidths).
 
     References
     ----------
@@ -151,16 +146,6 @@ default="auto"
 
     # Rows are not people; which they are is for `groups`.
     __metadata_request__fit = {"groups": metadata_routing.UNUSED}  # noqa: RUF012
-    _max_features = MAX_FEATURES
-
-    def __new__(cls, *_args: Any, **parameters: Any) -> PrivateKDE:
-        """Refuse, by name, what KernelDensity has and a private release cannot have."""
-        for name in parameters:
-            if name in _NOT_PRIVATE:
-                raise TypeError(
-                    f"PrivateKDE has no parameter {name}: {_NOT_PRIVATE[name]}"
-                )
-        return super().__new__(cls)
 
     def __init__(
         self,
@@ -222,21 +207,16 @@ default="auto"
         bits = random_bits(self.random_state)
         points = read_points(self, X, reset=True)
         codes, n_people, unit = people_of(groups, X, len(points))
-        planner = Planner(self, n_people, points.shape[1])
         shares = read_shares(sample_weight, self.weight_cap, len(points))
-        if shares is not None and not planner.is_binned:
-            raise ValueError(
-                f"sample_weight needs mechanism='binned', got {self.mechanism!r}"
-            )
-        data = (points, codes) if shares is None else (points, codes, shares)
+        planner = Planner(self, n_people, points.shape[1], shares is not None)
         guarantee = planner.guarantee(unit, bits.seeded)
 
         def release(plan: Any) -> Estimate:
             """Bounded contributions, their exact sum, noise once, public maths."""
-            total = plan.sum(*data)
+            total = plan.sum(points, codes, shares)
             lattice = release_lattice(plan.law.smallest_scale, total)
             released = plan.law.release(total, lattice, bits)
-            return plan.density(lattice.to_float(released), shares is None)
+            return plan.density(lattice.to_float(released))
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             self._open_release(guarantee)

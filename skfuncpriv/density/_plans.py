@@ -43,7 +43,7 @@ def check_parameters(model: Any, n_axes: int) -> None:
     check_positive(model.epsilon, "epsilon")
     delta = check_delta(model.delta)
     check_flag(model.denoise, "denoise")
-    if n_axes > model._max_features:
+    if n_axes > MAX_FEATURES:
         raise ValueError(
             f"X has {n_axes} features; PrivateKDE takes one to {MAX_FEATURES}, as a "
             "grid over more has too many cells: choose columns, or use "
@@ -88,11 +88,16 @@ class Planner:
         The estimator; only its parameters are read.
     n_people, n_axes : int
         Public sizes of the data.
+    is_weighted : bool
+        Whether rows have weights.
     """
 
-    def __init__(self, model: Any, n_people: int, n_axes: int) -> None:
+    def __init__(
+        self, model: Any, n_people: int, n_axes: int, is_weighted: bool = False
+    ) -> None:
         check_parameters(model, n_axes)
         self._model = model
+        self._how = {"denoise": model.denoise, "is_weighted": is_weighted}
         self.n_people = check_count(n_people, "the number of people")
         self.box = read_box(model.bounds, n_axes)
         self.boundary = read_boundary(model.boundary, n_axes)
@@ -176,7 +181,7 @@ class Planner:
             noise=model.noise,
             kernel=model.kernel,
             bandwidth=bandwidth,
-            denoise=model.denoise,
+            **self._how,
         )
 
     def _smooth(self, bandwidth: np.ndarray) -> Any:
@@ -188,5 +193,5 @@ class Planner:
         return PLANS[model.mechanism](
             *(self.n_people, self.box, self.boundary, epsilon, model.delta),
             bandwidth=bandwidth,
-            denoise=model.denoise,
+            **self._how,
         )

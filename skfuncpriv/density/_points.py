@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def read_shares(weights: Any, cap: float | None, n_rows: int) -> np.ndarray | No
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")
-    if np.ndim(weights) == 0:  # as in scikit-learn, one number for all rows
+    if isinstance(weights, Real):  # as in scikit-learn, one number for all rows
         weights = [weights] * n_rows
     shares = as_numbers(weights)
     if shares.shape != (n_rows,) or not (np.isfinite(shares) & (shares >= 0)).all():

@@ -13,10 +13,11 @@ from ..gaussian_process._calibration import GaussianBudget
 from ..gaussian_process._tensor_expansion import TensorExpansion
 from ..noise import FixedPoint, IndependentGaussian, NoiseLaw
 from ..privacy import PrivacyGuarantee
-from ..summaries import BallContributions, BallSum, person_averages
+from ..summaries import BallContributions
+from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
 
-_CHUNK_ROWS = 1 << 13
+_FAR = 4.0  # bandwidths beyond which a kernel has no mass to speak of
 _SLACK = 2.0**-40  # of the sensitivity, for roundings of its own formula
 
 
@@ -35,8 +36,9 @@ class ProcessPlan:
         As for `BinnedPlan`.
     bandwidth : ndarray, shape (d,)
         Bandwidths in widths of the box.
-    denoise : bool
-        Not used: a smooth release has no white noise to be removed.
+    denoise, is_weighted : bool
+        Not used: a smooth release has no white noise to be removed, and it is divided
+        by its mass in any case.
     """
 
     n_people: int
@@ -46,13 +48,19 @@ class ProcessPlan:
     delta: float
     bandwidth: np.ndarray
     denoise: bool = True
+    is_weighted: bool = False
 
     @cached_property
     def expansion(self) -> TensorExpansion:
-        """The finite expansion of the kernel on the unit cube."""
-        n_axes = len(self.box)
+        """The finite expansion of the kernel on the unit cube and its margin."""
         kernel = GaussianKernel(tuple(self.bandwidth.tolist()))
-        return TensorExpansion.on_box(kernel, np.zeros(n_axes), np.ones(n_axes))
+        return TensorExpansion.on_box(kernel, -self._margin, 1 + self._margin)
+
+    @property
+    def _margin(self) -> np.ndarray:
+        """How far mass beyond the bounds is followed, in widths of the box."""
+        inside = np.array([rule == "renormalize" for rule in self.boundary])
+        return np.where(inside, 0.0, np.minimum(_FAR * self.bandwidth, 1.0))
 
     @cached_property
     def ball(self) -> BallContributions:
@@ -95,34 +103,47 @@ class ProcessPlan:
         volume = np.prod(np.sqrt(2 * np.pi) * self.bandwidth)
         return float(1 / (self.n_people * volume))
 
-    def sum(self, points: np.ndarray, codes: np.ndarray | None = None) -> FixedPoint:
+    def sum(
+        self,
+        points: np.ndarray,
+        codes: np.ndarray | None = None,
+        shares: np.ndarray | None = None,
+    ) -> FixedPoint:
         """The exact sum of people's coordinates."""
-        total = BallSum(self.ball)
-        if codes is None:
-            for start in range(0, len(points), _CHUNK_ROWS):
-                total.add(self._coordinates(points[start : start + _CHUNK_ROWS]))
-        else:
-            rows = self._coordinates(points)
-            radius = self.ball.radius
-            total.add(person_averages(rows, codes, self.n_people, radius))
-        return total.value()
+        return sum_in_ball(self._coordinates, self.ball, points, codes, shares)
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What a release by this plan promises."""
         return self._budget.guarantee(unit, seeded)
 
-    def density(self, released: np.ndarray, is_mass_known: bool) -> Estimate:  # noqa: ARG002
-        """From what is released to a density; the mass is always known."""
-        n_axes = len(self.box)
-        nodes = np.linspace(0, 1, cells_per_axis(n_axes) + 1)
+    def density(self, released: np.ndarray) -> Estimate:
+        """From released coordinates to a density."""
+        nodes = np.linspace(0, 1, cells_per_axis(len(self.box)) + 1)
         table = np.zeros([axis.size for axis in self.expansion.axes])
         table[tuple(self.expansion.index)] = released
-        scale = np.diag(self.expansion.transform)
-        for axis, unit in zip(self.expansion.axes, scale, strict=True):
-            functions = axis.coordinates(nodes[:, None] * unit)
-            table = np.tensordot(table, functions, ([0], [1]))
+        for k in range(table.ndim):
+            table = np.tensordot(table, self._functions(nodes, k), ([0], [1]))
         values = positive_density(self._height * table, is_mass_one=False)
         return Estimate(values, math.sqrt(self.expected_square), self.bandwidth)
+
+    def _functions(self, nodes: np.ndarray, k: int) -> np.ndarray:
+        """The functions of an axis at nodes, with what lies beyond its bounds.
+
+        Mass beyond is mirrored, or comes in at the other end, after the release: before
+        it, the sensitivity would be that of several kernels for one person.
+        """
+        images = {
+            "reflect": (nodes, -nodes, 2 - nodes),
+            "periodic": (nodes, nodes - 1, nodes + 1),
+            "renormalize": (nodes,),
+        }[self.boundary[k]]
+        axis, margin = self.expansion.axes[k], self._margin[k]
+        unit = self.expansion.transform[k, k]
+        total = np.zeros((len(nodes), axis.size))
+        for image in images:
+            seen = (image >= -margin) & (image <= 1 + margin)
+            total[seen] += axis.coordinates(image[seen, None] * unit)
+        return total
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
         low, high = np.array(self.box).T
