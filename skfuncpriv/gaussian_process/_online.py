@@ -26,8 +26,8 @@ from ._kernels import Kernel
 from ._online_release import OnlineRelease, public_facts
 
 _BAD_POINTS = (
-    "points must be finite numbers, in an array of any shape for one axis and of shape "
-    "(..., n_axes) for several"
+    "points must be finite numbers in an array of shape (n_points, n_axes); for one "
+    "axis a number or a list of numbers will do"
 )
 _NO_COPY = (
     "a fitted OnlineGaussianProcess holds the private function, and a copy could "
@@ -104,6 +104,11 @@ class OnlineGaussianProcess(PrivateEstimator):
     *Mechanism.* With weights w_ij and s_i that depend on points alone,
     answer_i = round(f(t_i) + sum_j w_ij (answer_j - f(t_j)) + sigma s_i Z_i), where Z_i
     is an exact standard normal draw and rounding is to a public lattice.
+
+    *Functions.* A density estimate ``kde`` with a Gaussian kernel of bandwidth h has
+    ``kernel=GaussianKernel(h)``, the sensitivity of `kde_sensitivity` and the function
+    ``lambda points: np.exp(kde.score_samples(points))``; see `ridge_sensitivity` and
+    `erm_sensitivity` for others.
 
     *Theorem.* All answers together, to points that may be chosen in view of earlier
     answers, are as private as one Gaussian mechanism of deviation sigma and
@@ -183,7 +188,8 @@ class OnlineGaussianProcess(PrivateEstimator):
         ----------
         function : callable
             *Private.* ``function(points)`` maps an array of shape (n_points, n_axes) to
-            the values at its rows, always the same ones.
+            the values at its rows, shape (n_points,), always the same ones. What is not
+            finite counts as zero.
 
         Returns
         -------
@@ -242,12 +248,13 @@ class OnlineGaussianProcess(PrivateEstimator):
 
         Parameters
         ----------
-        T : array-like, shape (...) for one axis, or (..., n_axes)
-            *Public.* The points.
+        T : array-like, shape (n_points, n_axes)
+            *Public.* The points. One number, or shape (n_points,), will do for one
+            axis; shape (n_axes,) is a single point of several.
 
         Returns
         -------
-        ndarray, shape (...)
+        ndarray, shape (n_points,), or () for a single point
             Released. The noisy values at the points.
 
         Raises
@@ -261,7 +268,7 @@ class OnlineGaussianProcess(PrivateEstimator):
         check_is_fitted(self)
         points = as_numbers(T)
         shape = points.shape
-        if self.n_axes_ > 1:
+        if self.n_axes_ > 1 or points.ndim > 1:
             if points.ndim == 0 or shape[-1] != self.n_axes_:
                 raise ValueError(f"{_BAD_POINTS}; this kernel has {self.n_axes_} axes")
             shape = shape[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,6 @@ _MOST_POINTS = {MarkovConditioning: 1_000_000, CholeskyConditioning: 2_000}
 _LARGEST_NUGGET = 2.0**-6
 _SMALLEST = 1e-200
 _FALSE_ALARM = 1e-15
-_BAD_VALUES = (
-    "function must return one finite number per point: an array of shape (n_points,) "
-    "for points of shape (n_points, n_axes)"
-)
 
 
 class OnlineRelease:
@@ -120,13 +117,16 @@ class OnlineRelease:
         if not new:
             return
         table = np.concatenate([coordinates(point) for point in new])
-        with np.errstate(all="ignore"):  # a warning would tell of private numbers
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # a warning would tell of private numbers
             values = as_numbers(self._function(table))
-            if values.shape not in ((len(new),), (len(new), 1)):
-                raise ValueError(_BAD_VALUES)
-            if not np.isfinite(values).all():
-                raise ValueError(_BAD_VALUES)
-        self._values.update(zip(new, values.ravel().tolist(), strict=True))
+        if values.shape not in ((len(new),), (len(new), 1)):
+            raise ValueError(
+                "function must return one number per point: an array of shape "
+                "(n_points,) for points of shape (n_points, n_axes)"
+            )
+        values = np.where(np.isfinite(values), values, 0.0).ravel()
+        self._values.update(zip(new, values.tolist(), strict=True))
 
     def _check_room(self, points: list[Point]) -> None:
         """Refuse more points than were planned for."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KernelDensity
 
 from skfuncpriv import OnlineGaussianProcess
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
@@ -18,6 +19,7 @@ from skfuncpriv.gaussian_process import (
     ExponentialKernel,
     GaussianKernel,
     _online_release,
+    kde_sensitivity,
 )
 from skfuncpriv.noise import SeededBits
 from skfuncpriv.privacy import BudgetLedger
@@ -67,10 +69,11 @@ def test_numbers_of_any_type_are_one_point():
     assert len(set(map(float, answers))) == 1
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (3, 1), (2, 3, 2)])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (3, 1), (2, 3, 1)])
 def test_shapes_on_one_axis(shape):
     points = np.linspace(0, 1, int(np.prod(shape))).reshape(shape)
-    assert online(KERNELS["exponential"]).predict(points).shape == shape
+    expected = shape[:-1] if len(shape) > 1 else shape
+    assert online(KERNELS["exponential"]).predict(points).shape == expected
 
 
 @pytest.mark.parametrize("shape", [(2,), (0, 2), (5, 2), (2, 3, 2)])
@@ -96,6 +99,8 @@ def test_points_with_another_number_of_axes_are_refused():
     for points in (0.1, [0.1], [[0.1, 0.2, 0.3]]):
         with pytest.raises(ValueError, match="this kernel has 2 axes"):
             gp.predict(points)
+    with pytest.raises(ValueError, match="this kernel has 1 axes"):
+        online(KERNELS["exponential"]).predict([[0.1, 0.2]])
 
 
 def test_answers_lie_on_a_public_lattice():
@@ -130,8 +135,7 @@ def test_far_and_huge_points(kernel):
 @pytest.mark.parametrize(
     "bad",
     [
-        lambda points: points[:, 0] * np.nan,
-        lambda points: np.inf,
+        lambda points: 1.0,
         lambda points: np.append(points[:, 0], 1.0),
         lambda points: [points[:, 0]],
         lambda points: ["secret"] * len(points),
@@ -151,13 +155,24 @@ def test_bad_values_are_refused_in_constant_words(kernel, bad):
     assert "secret" not in str(texts)
 
 
+def test_values_that_are_not_finite_count_as_zero():
+    kernel = KERNELS["exponential"]
+    gp = online(kernel, lambda points: 1 / np.log(points[:, 0]) * points[:, 0])
+    with warnings.catch_warnings(), recorded() as draws:
+        warnings.simplefilter("error")
+        for point in (-1.0, 1.0):
+            online(kernel, gp._release._function).predict(point)
+    assert [value for value, _ in draws] == [0.0, 0.0]
+
+
 def test_warnings_of_the_function_are_kept():
-    gp = online(KERNELS["exponential"], lambda points: np.log(points[:, 0]) * 0)
+    def function(points):
+        warnings.warn("a private number is 3.14", stacklevel=1)
+        return points[:, 0] / 0.0
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        gp.predict(1e-320)
-        with pytest.raises(ValueError, match="one finite number per point"):
-            gp.predict(0.0)
+        online(KERNELS["exponential"], function).predict([0.1, 0.2])
 
 
 @each_kernel
@@ -185,6 +200,38 @@ def test_what_a_failed_call_drew_is_forgotten(kernel, monkeypatch):
     with recorded() as expected:
         fresh.predict(points[6])
     np.testing.assert_allclose(draws[0], expected[0], rtol=1e-9)
+
+
+def test_a_kernel_density_with_a_huge_budget():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    kde = KernelDensity(bandwidth=0.4).fit(rows)
+    gp = OnlineGaussianProcess(
+        kernel=GaussianKernel((0.4, 0.4)),
+        sensitivity=kde_sensitivity(300, 0.4, 2),
+        epsilon=1e6,
+        delta=1e-9,
+    )
+    answers = gp.fit(lambda points: np.exp(kde.score_samples(points))).predict(rows)
+    np.testing.assert_allclose(answers, np.exp(kde.score_samples(rows)), atol=2e-5)
+
+
+@each_kernel
+def test_units_change_answers_exactly(kernel):
+    points = points_for(kernel, 15)
+    plain = online(kernel, random_state=2).predict(points)
+    scaled = online(
+        kernel, lambda table: 8 * wave(table), sensitivity=0.8, random_state=2
+    ).predict(points)
+    np.testing.assert_array_equal(scaled, 8 * plain)
+
+
+def test_units_of_points():
+    points = points_for(KERNELS["exponential"], 15)
+    plain = online(ExponentialKernel(3.0), random_state=2).predict(points)
+    longer = online(
+        ExponentialKernel(0.75), lambda table: wave(table / 4), random_state=2
+    ).predict(4 * points)
+    np.testing.assert_array_equal(longer, plain)
 
 
 # What is stated
