@@ -11,7 +11,7 @@ from .local import (
     GeoPrivateCurve,
     SVTBasisSelector,
 )
-from .plotting import MeanCurveDisplay, TraceDisplay
+from .plotting import DensityDisplay, MeanCurveDisplay, TraceDisplay
 from .privacy import BudgetLedger, PrivacyGuarantee, audit
 
 __version__ = "0.1.dev0"
@@ -21,6 +21,7 @@ __all__ = [
     "BudgetExceededError",
     "BudgetLedger",
     "Curves",
+    "DensityDisplay",
     "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",

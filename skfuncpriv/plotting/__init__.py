@@ -1,6 +1,7 @@
 """Displays of releases; they need the extra ``plot`` (matplotlib)."""
 
+from skfuncpriv.plotting._density import DensityDisplay
 from skfuncpriv.plotting._mean_curve import MeanCurveDisplay
 from skfuncpriv.plotting._trace import TraceDisplay
 
-__all__ = ["MeanCurveDisplay", "TraceDisplay"]
+__all__ = ["DensityDisplay", "MeanCurveDisplay", "TraceDisplay"]
