@@ -20,7 +20,7 @@ _SMALLEST = 0.02  # sizes A; a point mass has coefficients of square 2^d
 _LARGEST = 1.5
 _CORNERS = {1: 11, 2: 6}  # corner frequencies per axis
 _FEW_CORNERS = 4
-_UNLIKELY = 1e-5  # shapes of less weight are left out
+_UNLIKELY = 1e-5  # of the largest weight: shapes with less are left out
 _SPECTRA = (
     lambda q: np.exp(-0.5 * q),
     lambda q: 1 / (1 + q),
@@ -62,7 +62,7 @@ def average_shrinkage(
     >>> from skfuncpriv.denoise import average_shrinkage
     >>> coef = np.array([1.0, 0.8, -0.4, 0.01, -0.02, 0.01])
     >>> average_shrinkage(coef, [np.arange(6)], variance=1e-3).round(1)
-    array([1. , 1. , 1. , 0.1, 0. , 0. ])
+    array([1. , 1. , 1. , 0.9, 0.5, 0.2])
     """
     variance = check_positive(variance, "variance")
     coef = np.asarray(coef, dtype=np.float64)
@@ -75,9 +75,10 @@ def average_shrinkage(
         fit = (square / total).sum(axis=1) + np.log(total).sum(axis=1)
         row[:] = -0.5 * fit - np.mean(np.log(corners))
     weights = np.exp(evidence - evidence.max())
+    weights[weights < _UNLIKELY] = 0.0
     weights /= weights.sum()
     factors = np.zeros(coef.size)
-    for k, i in np.argwhere(weights > _UNLIKELY):
+    for k, i in np.argwhere(weights):
         spectrum, corners = shapes[k]
         signal = sizes[i] * spectrum(_distance(ranks, corners))
         factors += weights[k, i] * signal / (signal + variance)

@@ -48,7 +48,8 @@ class PrivateKDE(PrivateEstimator):
     boundary : {"reflect", "periodic", "renormalize"} or one per axis, default="reflect"
         *Public.* What happens at the bounds: mass that a kernel would put outside is
         mirrored; the ends are one point, as for hours of a day; or the kernel is
-        divided by its mass inside.
+        divided by its mass inside. Without a kernel (see `bandwidth`) no mass leaves,
+        and the last is the same as the first.
     mechanism : {"auto", "binned", "gaussian_process", "iclp", "bernstein"}, \
 default="auto"
         *Public.* What is released: noisy bins ("auto"), a Gaussian process around the

@@ -101,6 +101,11 @@ class Planner:
         self.n_people = check_count(n_people, "the number of people")
         self.box = read_box(model.bounds, n_axes)
         self.boundary = read_boundary(model.boundary, n_axes)
+        if model.mechanism == "iclp" and "renormalize" in self.boundary:
+            raise ValueError(
+                "boundary='renormalize' has no meaning for the cosines of "
+                "mechanism='iclp': use 'reflect' or 'periodic'"
+            )
         self.low, self.high = np.array(self.box).T
         self.widths = self.high - self.low
         if not np.isfinite(self.widths).all():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..gaussian_process import GaussianKernel
 from ..gaussian_process._calibration import GaussianBudget
@@ -129,8 +130,8 @@ class ProcessPlan:
     def _functions(self, nodes: np.ndarray, k: int) -> np.ndarray:
         """The functions of an axis at nodes, with what lies beyond its bounds.
 
-        Mass beyond is mirrored, or comes in at the other end, after the release: before
-        it, the sensitivity would be that of several kernels for one person.
+        Mass beyond is mirrored, comes in at the other end, or is made up for, after the
+        release: before it, the sensitivity would be that of several kernels.
         """
         images = {
             "reflect": (nodes, -nodes, 2 - nodes),
@@ -143,6 +144,9 @@ class ProcessPlan:
         for image in images:
             seen = (image >= -margin) & (image <= 1 + margin)
             total[seen] += axis.coordinates(image[seen, None] * unit)
+        if self.boundary[k] == "renormalize":
+            h = self.bandwidth[k]
+            total /= (ndtr((1 - nodes) / h) - ndtr(-nodes / h))[:, None]
         return total
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:

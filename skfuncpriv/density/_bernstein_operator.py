@@ -1,0 +1,116 @@
+"""Iterated Bernstein operators on the unit cube: public maths, stable at every degree.
+
+The Bernstein polynomial of a function f is B f = sum_v f(v / k) b_v with b_v(x) =
+binom(k, v) x^v (1 - x)^(k - v), and products of that along several axes. The iterated
+operator B^(h) = I - (I - B)^h sees the same values and is better for smooth functions;
+B^(1) is B itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from scipy.special import xlog1py, xlogy
+
+_CHUNK = 1 << 12
+
+
+def bernstein_basis(x: np.ndarray, degree: int) -> np.ndarray:
+    """The polynomials b_0 .. b_k at points of [0, 1], shape (n_points, k + 1).
+
+    They are the probabilities of a binomial law, computed from their logarithms with
+    relative errors of about 1e-14 k^(1/2); no power under- or overflows.
+    """
+    v = np.arange(degree + 1)
+    steps = np.log((degree - v[1:] + 1) / v[1:])
+    binomial = np.concatenate([[0.0], np.cumsum(steps)])
+    x = np.asarray(x, dtype=np.float64)[:, None]
+    return np.exp(binomial + xlogy(v, x) + xlog1py(degree - v, -x))
+
+
+@dataclass(frozen=True)
+class BernsteinOperator:
+    """The operator B^(h) of degree k on functions of d axes.
+
+    Parameters
+    ----------
+    degree, order, n_axes : int
+        k, h and d; *public*.
+
+    Notes
+    -----
+    With M the matrix of b_v(j / k), which maps values of f to values of B f, the
+    result B^(h) f has the coefficients c = sum_{i < h} (I - M)^i f in the basis b_v,
+    because I - (I - B)^h = B sum_{i < h} (I - B)^i. M has rows that are >= 0 and sum to
+    one, so nothing grows by more than a factor 2^h.
+    """
+
+    degree: int
+    order: int
+    n_axes: int
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The matrix M of one axis, shape (k + 1, k + 1)."""
+        return bernstein_basis(np.arange(self.degree + 1) / self.degree, self.degree)
+
+    @property
+    def powers(self) -> np.ndarray:
+        """The factors a_i in sum_{i < h} (1 - x)^i = sum_i a_i x^i, shape (h,)."""
+        h = self.order
+        return np.array([(-1.0) ** i * comb(h, i + 1) for i in range(h)])
+
+    def coefficients(self, values: np.ndarray) -> np.ndarray:
+        """Coefficients in the basis b_v from values on the lattice, shape (k + 1,) * d."""
+        result = values
+        for _ in range(self.order - 1):
+            smooth = result
+            for axis in range(self.n_axes):
+                smooth = np.moveaxis(
+                    np.tensordot(self.matrix, smooth, ([1], [axis])), 0, axis
+                )
+            result = values + result - smooth
+        return result
+
+    def evaluate(self, coef: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """The polynomial at points of the unit cube, shape (n, d), as shape (n,)."""
+        result = np.empty(len(points))
+        for start in range(0, len(points), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            part = np.tensordot(self._basis(points[rows, 0]), coef, ([1], [0]))
+            for axis in range(1, self.n_axes):
+                basis = self._basis(points[rows, axis])
+                part = np.einsum("nv,nv...->n...", basis, part)
+            result[rows] = part
+        return result
+
+    @cached_property
+    def noise_square(self) -> float:
+        """The mean square over the cube of B^(h) of white noise of variance one."""
+        k = self.degree
+        v = np.arange(k + 1)
+        # The integral of b_v b_w is binom(k, v) binom(k, w) / binom(2 k, v + w) over
+        # 2 k + 1: a binomial law of weights of v, given v + w.
+        gram = _hypergeometric(k)[v[:, None], v] / (2 * k + 1)
+        images = [np.eye(k + 1)]
+        for _ in range(1, self.order):
+            images.append(self.matrix @ images[-1])
+        traces = np.array(
+            [[np.sum(one * (gram @ two)) for two in images] for one in images]
+        )
+        return float(self.powers @ traces**self.n_axes @ self.powers)
+
+    def _basis(self, x: np.ndarray) -> np.ndarray:
+        return bernstein_basis(x, self.degree)
+
+
+def _hypergeometric(degree: int) -> np.ndarray:
+    """binom(k, v) binom(k, w) / binom(2 k, v + w), shape (k + 1, k + 1)."""
+    v = np.arange(degree + 1)
+    half = np.concatenate([[0.0], np.cumsum(np.log((degree - v[1:] + 1) / v[1:]))])
+    u = np.arange(1, 2 * degree + 1)
+    full = np.concatenate([[0.0], np.cumsum(np.log((2 * degree - u + 1) / u))])
+    return np.exp(half[:, None] + half - full[v[:, None] + v])
