@@ -17,12 +17,14 @@ from ._arguments import (
     level,
     names,
 )
+from ._density_parser import add_density
 from ._trace_parser import add_trace
 
 _MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
 
 _MAIN = f"""\
-Publish the mean of private curves under differential privacy, or a private trace.
+Publish the mean of private curves or the density of private numbers under differential
+privacy, or a private trace.
 
 first steps:
   A private mean of real curves that come with the package, with a picture:
@@ -32,6 +34,8 @@ first steps:
   The private mean of your curves; all options, with examples:
     {PROG} mean FILE --bounds 0 100 --domain 0 24
     {PROG} mean --help
+  The density of a column of numbers, and synthetic rows:
+    {PROG} density FILE --column age --bounds 0 120
   A trace of your own (GPX or CSV), hidden within a radius that you choose:
     {PROG} trace --help
 """
@@ -85,7 +89,7 @@ never a proof, of privacy. One coefficient is released, where the attack is shar
 """
 
 _CREATE_EXAMPLES = f"""\
-  For means, of which people are protected:
+  For means and densities, where people are protected:
     {PROG} ledger create budget.db --epsilon 3 --unit person
   For traces, per unit of the L2 distance; trace --plan with --hide and --odds says
   how much three releases need:
@@ -98,6 +102,7 @@ def make_parser() -> Parser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, title="commands")
     _add_mean(commands)
+    add_density(commands)
     add_trace(commands)
     _add_plan(commands)
     _add_demo(commands)
@@ -328,7 +333,7 @@ def _add_ledger(commands: Any) -> None:
         "--unit",
         choices=("row", "person"),
         default="row",
-        help="who is protected; person is for means with --group (default: row)",
+        help="who is protected; person is for --group (default: row)",
     )
     create.add_argument(
         "--metric",

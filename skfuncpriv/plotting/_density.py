@@ -147,7 +147,7 @@ class DensityDisplay:
         if features is not None:
             kept = _numbers_of(features, len(grid), names)
             noise = noise if len(kept) == len(grid) else None
-            grid, density = _marginal(grid, density, kept)
+            grid, density = marginal_density(grid, density, kept)
             names = None if names is None else [names[k] for k in kept]
         display = cls(
             grid,
@@ -299,7 +299,7 @@ def _numbers_of(features: Any, n_features: int, names: Any) -> tuple[int, ...]:
     return tuple(map(int, chosen))
 
 
-def _marginal(grid: Any, density: Any, kept: tuple[int, ...]) -> tuple[Any, Any]:
+def marginal_density(grid: Any, density: Any, kept: tuple[int, ...]) -> tuple[Any, Any]:
     """The density of some features, in their order: trapezoids are exact."""
     others = [k for k in range(len(grid)) if k not in kept]
     density = np.transpose(density, [*kept, *others])
