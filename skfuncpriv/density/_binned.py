@@ -9,8 +9,9 @@ from functools import cached_property, reduce
 import numpy as np
 
 from ..denoise import average_shrinkage
+from ..gaussian_process._calibration import GaussianBudget
 from ..noise import FixedPoint, IndependentGaussian, IndependentLaplace, NoiseLaw
-from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma, laplace_scale
+from ..privacy import PrivacyGuarantee, laplace_scale
 from ..summaries import BinContributions
 from ._axes import Axis, make_axis
 from ._bandwidth import iqr_bandwidth
@@ -40,8 +41,8 @@ class BinnedPlan:
         What happens at the bounds.
     epsilon, delta : float
         The budget.
-    noise : {"auto", "laplace", "gaussian"}
-        The law; "auto" is the one with the smaller variance.
+    noise : {"laplace", "gaussian"}
+        The law.
     kernel : str
         The kernel that smooths.
     bandwidth : ndarray, shape (d,), "private-iqr" or None
@@ -58,7 +59,7 @@ class BinnedPlan:
     boundary: tuple[str, ...]
     epsilon: float
     delta: float
-    noise: str = "auto"
+    noise: str = "laplace"
     kernel: str = "gaussian"
     bandwidth: np.ndarray | str | None = None
     denoise: bool = True
@@ -100,8 +101,6 @@ class BinnedPlan:
     @property
     def is_gaussian(self) -> bool:
         """Whether the noise is Gaussian."""
-        if self.noise == "auto":
-            return self.delta > 0 and self._deviation < math.sqrt(2) * self._scale
         return self.noise == "gaussian"
 
     @property
@@ -112,13 +111,23 @@ class BinnedPlan:
         ) / self.n_people
         return deviation * deviation
 
+    @property
+    def expected_square(self) -> float:
+        """The variance of the noise of one coefficient of the density."""
+        return self.bins.size * self.noise_variance
+
+    @property
+    def largest_norm(self) -> float:
+        """The largest coefficient that a density can have."""
+        return float(2.0 ** (len(self.box) / 2))
+
     @cached_property
     def _scale(self) -> float:
         return laplace_scale(self.epsilon, _L1)
 
     @cached_property
     def _deviation(self) -> float:
-        return analytic_gaussian_sigma(self.epsilon, self.delta, _L2)
+        return GaussianBudget(self.epsilon, self.delta).deviation(_L2)
 
     def sum(
         self,

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
+from ..gaussian_process._calibration import GaussianBudget
 from ..iclp._partition import best_partition
 from ..noise import BlockSpherical, FixedPoint, IndependentGaussian, NoiseLaw
-from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
+from ..privacy import PrivacyGuarantee
 from ..summaries import BallContributions
 from ._axes import Axis, make_axis
 from ._features import sum_in_ball
@@ -95,7 +96,7 @@ class CoefficientPlan:
         """The law of the noise of the sum of contributions, in units of `radius`."""
         size = len(self.weights)
         if self.delta > 0:
-            sigma = analytic_gaussian_sigma(self.epsilon, self.delta, _SENSITIVITY)
+            sigma = GaussianBudget(self.epsilon, self.delta).deviation(_SENSITIVITY)
             return IndependentGaussian((sigma,) * size)
         blocks = best_partition(self.weights)
         return BlockSpherical.scale_for(self.epsilon, _SENSITIVITY, *blocks)
@@ -105,6 +106,13 @@ class CoefficientPlan:
         """The expected squared L2 error that noise adds to the density of the box."""
         deviation = self.weights * self.law.std * self.radius / self.n_people
         return float(np.square(deviation).sum())
+
+    @property
+    def largest_norm(self) -> float:
+        """A bound on the L2 norm of the smoothed density of the box."""
+        return (
+            float(self.radius * np.linalg.norm(self.weights)) / len(self.weights) ** 0.5
+        )
 
     def sum(
         self,

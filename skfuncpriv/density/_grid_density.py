@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_N_CELLS = {1: 4096, 2: 256, 3: 64}
+_N_CELLS = {1: 8192, 2: 256, 3: 64}
 _FLOOR = 1e-4  # part of the mass that is spread evenly
 
 

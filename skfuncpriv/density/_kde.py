@@ -58,9 +58,10 @@ default="auto"
     epsilon : float, default=1.0
         *Public.* The budget, > 0.
     delta : float, default=0.0
-        *Public.* With delta > 0 Gaussian noise may be used.
-    noise : {"auto", "laplace", "gaussian"}, default="auto"
-        *Public.* The noise of bins; "auto" has the smaller variance.
+        *Public.* The budget of Gaussian noise, where that is used.
+    noise : {"laplace", "gaussian"}, default="laplace"
+        *Public.* The noise of bins. Laplace noise is pure, and has the smaller variance
+        whatever the budget; Gaussian noise spends delta.
     denoise : bool, default=True
         *Public.* Average the release over prior laws of densities. It is free.
     weight_cap : float, default=None
@@ -158,7 +159,7 @@ default="auto"
         mechanism: str = "auto",
         epsilon: float = 1.0,
         delta: float = 0.0,
-        noise: str = "auto",
+        noise: str = "laplace",
         denoise: bool = True,
         weight_cap: float | None = None,
         ledger: str | None = None,

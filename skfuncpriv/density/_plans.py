@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base import warn_if_noise_dominates
 from .._validation import check_count, check_delta, check_flag, check_positive
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
@@ -23,7 +24,7 @@ from ._smoothing import KERNELS
 
 PLANS = {"gaussian_process": ProcessPlan, "iclp": CoefficientPlan}
 MECHANISMS = ("auto", "binned", *PLANS)
-NOISES = ("auto", "laplace", "gaussian")
+NOISES = ("laplace", "gaussian")
 MAX_FEATURES = 3
 QUANTILE_SHARE = 0.2  # of epsilon, for private quantiles that need a release
 
@@ -53,10 +54,10 @@ def check_parameters(model: Any, n_axes: int) -> None:
     if needs_delta and delta == 0:
         raise PrivacyError(
             "Gaussian noise needs delta > 0, for example 1e-6, got delta=0: set it, or "
-            "use mechanism='binned' with noise='auto'"
+            "use mechanism='binned' with noise='laplace'"
         )
     if model.mechanism not in ("auto", "binned"):
-        if model.noise != "auto":
+        if model.noise != "laplace":
             raise ValueError(
                 f"noise={model.noise!r} belongs to mechanism='binned'; that of "
                 f"{model.mechanism!r} is its own"
@@ -107,7 +108,8 @@ class Planner:
                 "mechanism='iclp': use 'reflect' or 'periodic'"
             )
         self.low, self.high = np.array(self.box).T
-        self.widths = self.high - self.low
+        with np.errstate(over="ignore"):
+            self.widths = self.high - self.low
         if not np.isfinite(self.widths).all():
             raise ValueError("bounds are so far apart that their width overflows")
         self.bandwidth = read_bandwidth(model.bandwidth, n_people, self.widths)
@@ -130,8 +132,18 @@ class Planner:
         return self.bandwidth if isinstance(self.bandwidth, str) else None
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
-        """What everything that is released promises together."""
+        """What everything that is released promises together.
+
+        Refuses a budget whose noise overflows, and warns of one that tells nothing.
+        """
         if not self.pays_for_quantiles:
+            square, norm = self.plan.expected_square, self.plan.largest_norm
+            if not math.isfinite(square):
+                raise PrivacyError(
+                    f"the noise of epsilon={self._model.epsilon!r} overflows: it must "
+                    "be larger"
+                )
+            warn_if_noise_dominates(square, norm, "epsilon", stacklevel=4)
             return self.plan.guarantee(unit, seeded)
         widest = self.plan_with(np.full(len(self.box), 0.5))
         first = self.quantile_plan.guarantee(unit, seeded)

@@ -99,6 +99,11 @@ class ProcessPlan:
         return float(height * height)
 
     @property
+    def largest_norm(self) -> float:
+        """The L2 norm of a kernel of mass one: that of a density is not larger."""
+        return float(np.prod((4 * np.pi * np.square(self.bandwidth)) ** -0.25))
+
+    @property
     def _height(self) -> float:
         """The height of one person's kernel."""
         volume = np.prod(np.sqrt(2 * np.pi) * self.bandwidth)

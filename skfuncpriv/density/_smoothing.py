@@ -12,12 +12,13 @@ KERNELS = {
     "gaussian": (lambda u: np.exp(-0.5 * u * u), 7.0),
     "tophat": (lambda u: np.where(u < 1, 1.0, 0.0), 1.0),
     "epanechnikov": (lambda u: np.maximum(1 - u * u, 0.0), 1.0),
-    "exponential": (lambda u: np.exp(-u), 25.0),
+    "exponential": (lambda u: np.exp(-u), 14.0),
     "linear": (lambda u: np.maximum(1 - u, 0.0), 1.0),
     "cosine": (lambda u: np.where(u < 1, np.cos(0.5 * np.pi * u), 0.0), 1.0),
 }
-_FINE = {1: 16, 2: 4}  # points per cell and axis at which a kernel is averaged
-_COARSE = 2
+# Points per cell and axis at which a kernel is averaged: compact ones have edges.
+_FINE = {1: 16, 2: 8, 3: 4}
+_FINE_OF_LONG = {1: 16, 2: 4, 3: 2}
 
 
 def smooth(
@@ -100,7 +101,7 @@ def _kernel(
 ) -> np.ndarray:
     """The kernel of mass one, averaged over cells and folded into one period."""
     profile, reach = KERNELS[kernel]
-    fine = _FINE.get(len(bandwidth), _COARSE)
+    fine = (_FINE if reach <= 1 else _FINE_OF_LONG)[len(bandwidth)]
     periods = [n_cells if rule == "periodic" else 2 * n_cells for rule in boundary]
     if kernel == "gaussian":  # a product
         return reduce(

@@ -142,6 +142,6 @@ def test_marginals_integrate_the_other_axis(two):
         )
 
 
-@pytest.mark.parametrize(("n_axes", "n_cells"), [(1, 4096), (2, 256), (3, 64)])
+@pytest.mark.parametrize(("n_axes", "n_cells"), [(1, 8192), (2, 256), (3, 64)])
 def test_grids_are_public(n_axes, n_cells):
     assert cells_per_axis(n_axes) == n_cells
