@@ -1,7 +1,7 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
 from .curves import Curves
-from .density import PrivateKDE
+from .density import BernsteinReleaser, PrivateKDE
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
 from .gaussian_process import GaussianProcessReleaser, OnlineGaussianProcess
 from .iclp import ICLPMean
@@ -18,6 +18,7 @@ __version__ = "0.1.dev0"
 
 __all__ = [
     "BasisProjector",
+    "BernsteinReleaser",
     "BudgetExceededError",
     "BudgetLedger",
     "Curves",

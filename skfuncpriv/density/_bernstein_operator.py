@@ -64,28 +64,35 @@ class BernsteinOperator:
         return np.array([(-1.0) ** i * comb(h, i + 1) for i in range(h)])
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """Coefficients in the basis b_v from values on the lattice, shape (k + 1,) * d."""
+        """Coefficients in the basis b_v from values, of shape (..., k + 1, .., k + 1).
+
+        The last d axes are those of the lattice.
+        """
         result = values
         for _ in range(self.order - 1):
             smooth = result
-            for axis in range(self.n_axes):
-                smooth = np.moveaxis(
-                    np.tensordot(self.matrix, smooth, ([1], [axis])), 0, axis
-                )
+            for axis in range(-self.n_axes, 0):
+                product = np.tensordot(self.matrix, smooth, ([1], [axis]))
+                smooth = np.moveaxis(product, 0, axis)
             result = values + result - smooth
         return result
 
     def evaluate(self, coef: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """The polynomial at points of the unit cube, shape (n, d), as shape (n,)."""
-        result = np.empty(len(points))
+        """Polynomials at points of the unit cube, shape (n, d).
+
+        Coefficients of shape (k + 1, .., k + 1) give shape (n,), several of them, shape
+        (f, k + 1, .., k + 1), give shape (f, n).
+        """
+        several = coef.reshape(-1, *coef.shape[coef.ndim - self.n_axes :])
+        result = np.empty((len(several), len(points)))
         for start in range(0, len(points), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            part = np.tensordot(self._basis(points[rows, 0]), coef, ([1], [0]))
-            for axis in range(1, self.n_axes):
-                basis = self._basis(points[rows, axis])
-                part = np.einsum("nv,nv...->n...", basis, part)
-            result[rows] = part
-        return result
+            bases = [bernstein_basis(x, self.degree) for x in points[rows].T]
+            part = np.tensordot(bases[0], several, ([1], [1]))
+            for basis in bases[1:]:
+                part = np.einsum("nv,nfv...->nf...", basis, part)
+            result[:, rows] = part.T
+        return result.reshape(*coef.shape[: coef.ndim - self.n_axes], len(points))
 
     @cached_property
     def noise_square(self) -> float:
@@ -102,9 +109,6 @@ class BernsteinOperator:
             [[np.sum(one * (gram @ two)) for two in images] for one in images]
         )
         return float(self.powers @ traces**self.n_axes @ self.powers)
-
-    def _basis(self, x: np.ndarray) -> np.ndarray:
-        return bernstein_basis(x, self.degree)
 
 
 def _hypergeometric(degree: int) -> np.ndarray:

@@ -6,7 +6,7 @@ The lattice has the points j / k, j = 0 .. k, along each axis of the unit cube.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -63,8 +63,7 @@ def kde_sup_sensitivity(n: int, bandwidth: Any, n_axes: int = 1) -> float:
     """
     n = check_count(n, "n")
     widths = read_bandwidths(bandwidth, check_count(n_axes, "n_axes"))
-    height = math.prod(1 / (math.sqrt(2 * math.pi) * h) for h in widths)
-    return math.nextafter(height / n * _SLACK, math.inf)
+    return bump_height(widths) / n * _SLACK
 
 
 def kde_lattice_sensitivity(n: int, bandwidth: Any, degree: int, bounds: Any) -> float:
@@ -94,18 +93,18 @@ def kde_lattice_sensitivity(n: int, bandwidth: Any, degree: int, bounds: Any) ->
 
     Notes
     -----
-    A person adds c b_x >= 0, where b_x is a bump of height one and c the bound of
-    `kde_sup_sensitivity`, or an average of such functions. The sum of absolute values
-    of a difference of two functions >= 0 is at most the sum of both, hence at most
-    2 c times the largest sum of a bump over the lattice. That sum is a product over
-    axes. Along an axis with a narrow bump the sum over all multiples of 1 / k is the
-    largest where the bump lies on one of them (by Poisson's formula, in which every
-    coefficient is positive); otherwise it is computed on a fine grid of x, and at its
-    maximum it exceeds the nearest grid point by at most an eighth of the squared
-    spacing times the largest second derivative.
+    A person adds c b_x, where b_x is a bump of height one and c the bound of
+    `kde_sup_sensitivity`, or an average of such functions. Let s be the smallest value
+    of a bump at each lattice point, whoever it belongs to. The sum of absolute values
+    of b_x - b_y is at most the sums of b_x - s >= 0 and of b_y - s, and at most that of
+    1 - s. The smaller bound is returned; both are below the published (k + 1)^d c.
 
-    The smaller of this and (k + 1)^d c is returned: the latter, which is the published
-    bound, is the smaller one for bumps that are as wide as the box.
+    The largest sum of a bump over the lattice is a product over axes. Along an axis
+    with a narrow bump the sum over all multiples of 1 / k is the largest where the bump
+    lies on one of them (by Poisson's formula, in which every coefficient is positive);
+    otherwise it is computed on a fine grid of x, and at its maximum it exceeds the
+    nearest grid point by at most an eighth of the squared spacing times the largest
+    second derivative.
 
     References
     ----------
@@ -115,17 +114,23 @@ def kde_lattice_sensitivity(n: int, bandwidth: Any, degree: int, bounds: Any) ->
     Examples
     --------
     >>> from skfuncpriv.density import kde_lattice_sensitivity
-    >>> round(kde_lattice_sensitivity(n=100, bandwidth=0.5, degree=20, bounds=(0, 10)), 6)
-    0.039999
+    >>> change = kde_lattice_sensitivity(100, 0.5, degree=20, bounds=(0, 10))
+    >>> round(change, 6)
+    0.04
     """
     n = check_count(n, "n")
-    n_axes = max(np.size(end) for end in (*bounds, bandwidth))
+    n_axes = max(map(np.size, (*bounds, bandwidth)))
     low, high = np.array(read_box(bounds, n_axes)).T
     widths = read_bandwidths(bandwidth, n_axes)
     unit = tuple((widths / (high - low)).tolist())
     bumps = LatticeBumps(n, unit, degree)
-    change = bumps.sensitivity * bumps.lattice.step
+    change = bumps.sensitivity / bumps.top
     return change * kde_sup_sensitivity(n, widths, n_axes) * _SLACK
+
+
+def bump_height(bandwidth: Iterable[float]) -> float:
+    """The height of a Gaussian bump of mass one."""
+    return math.prod(1 / (math.sqrt(2 * math.pi) * float(h)) for h in bandwidth)
 
 
 def read_bandwidths(bandwidth: Any, n_axes: int) -> np.ndarray:
@@ -137,7 +142,7 @@ def read_bandwidths(bandwidth: Any, n_axes: int) -> np.ndarray:
             f"{bandwidth!r}"
         )
     checked = [check_positive(number, "bandwidth") for number in numbers.tolist()]
-    return np.broadcast_to(np.array(checked), n_axes)
+    return np.array(checked * n_axes)[:n_axes]
 
 
 @dataclass(frozen=True)
@@ -152,17 +157,23 @@ class LatticeBumps:
         Bandwidths in widths of the box; *public*.
     degree : int
         The lattice has degree + 1 points along each axis; *public*.
+    is_weighted : bool, default=False
+        Whether rows may give a share of their bump only; *public*.
 
     Notes
     -----
-    Values are rounded down to integers, so that a row is a vector of integers >= 0 with
-    sum at most T and entries at most 2^b; both are checked in integers, and a row that
-    failed would count as zero. Averages over the rows of a person keep both bounds.
+    A bump is a product over axes, and each factor is rounded down to integers with
+    entries from s_a (zero with weights) to 2^b and a sum of at most T_a, which is
+    checked in integers: a row that failed would count as s_a. So a row is a vector of
+    integers with entries from s to 2^(b d) and a sum of at most T = T_1 .. T_d, and
+    averages over the rows of a person keep these bounds. Matrix products sum at most
+    2^53 at a time, so that floats hold every partial sum exactly.
     """
 
     n_people: int
     bandwidth: tuple[float, ...]
     degree: int
+    is_weighted: bool = False
 
     def __post_init__(self) -> None:
         check_count(self.n_people, "the number of people")
@@ -180,21 +191,24 @@ class LatticeBumps:
 
     @property
     def lattice(self) -> Lattice:
-        """The public lattice of values, on which the height of a bump is 2^b."""
-        free = _SUM_BITS - (self.n_people - 1).bit_length()
-        return Lattice(-min(_VALUE_BITS, free))
+        """The public lattice of values, on which the height of a bump is 2^(b d)."""
+        return Lattice(-self._axis_bits * len(self.bandwidth))
 
-    @cached_property
+    @property
+    def top(self) -> int:
+        """The height of a bump in lattice steps."""
+        return int(2 ** (self._axis_bits * len(self.bandwidth)))
+
+    @property
     def steps(self) -> int:
         """The largest sum T of a row, in lattice steps."""
-        sums = [largest_sum(h, self.degree) for h in self.bandwidth]
-        return math.ceil(math.prod(sums) * _SLACK / self.lattice.step)
+        return math.prod(self._largest_sums)
 
     @property
     def sensitivity(self) -> int:
         """The L1 sensitivity of the exact sum, in lattice steps."""
-        height = round(1 / self.lattice.step)
-        return min(2 * self.steps, self.size * height)
+        smallest = math.prod(int(values.sum()) for values in self._smallest)
+        return min(2 * (self.steps - smallest), self.size * self.top - smallest)
 
     def sum(
         self,
@@ -211,60 +225,104 @@ class LatticeBumps:
         codes : ndarray of int, shape (n_rows,), default=None
             The person of each row, 0 .. n_people - 1; *private*.
         shares : ndarray, shape (n_rows,), default=None
-            The share of its bump that a row gives, in [0, 1]; *private*.
+            The share of its bump that a row gives, in [0, 1]; *private*. Only if
+            `is_weighted`.
 
         Returns
         -------
         FixedPoint
             Shape (size,), with its public lattice and bound.
         """
+        if shares is not None and not self.is_weighted:
+            raise ValueError("shares need is_weighted=True")
         if codes is None and len(points) > self.n_people:
             raise ValueError("more contributions than n_people")
         total = np.zeros(self.size, dtype=np.int64)
         for rows, people in self._blocks(len(points), codes):
             weights = None if shares is None else shares[rows]
-            integers = self._integers(points[rows], weights)
-            if codes is not None:
-                own = codes[rows] - people.start
-                integers = integer_averages(integers, own, people.stop - people.start)
-            total += integers.sum(axis=0)
-        bound = self.n_people * round(1 / self.lattice.step)
-        return FixedPoint(total, self.lattice, bound)
+            first, *others = self._factors(points[rows], weights)
+            rest = reduce(_products, others, np.ones((len(first), 1)))
+            if codes is None:
+                total += (first.T @ rest).ravel().astype(np.int64)
+                continue
+            integers = _products(first, rest).astype(np.int64)
+            own = codes[rows] - people.start
+            averages = integer_averages(integers, own, people.stop - people.start)
+            total += averages.sum(axis=0)
+        return FixedPoint(total, self.lattice, self.n_people * self.top)
 
-    def _integers(self, points: np.ndarray, shares: np.ndarray | None) -> np.ndarray:
-        """Rows of integers within both bounds, shape (n, size)."""
+    @property
+    def _axis_bits(self) -> int:
+        free = _SUM_BITS - (self.n_people - 1).bit_length()
+        return min(_VALUE_BITS, free) // len(self.bandwidth)
+
+    @cached_property
+    def _largest_sums(self) -> list[int]:
+        """The bounds T_a."""
+        height = 2.0**self._axis_bits
+        return [math.ceil(height * largest_sum(h, self.degree)) for h in self.bandwidth]
+
+    @cached_property
+    def _smallest(self) -> list[np.ndarray]:
+        """The vectors s_a: a bump is the smallest where it is the farthest away."""
         nodes = np.arange(self.degree + 1) / self.degree
-        values = np.ones((len(points), 1))
-        for x, h in zip(points.T, self.bandwidth, strict=True):
+        farthest = np.maximum(nodes, 1 - nodes)
+        height = 0.0 if self.is_weighted else 2.0**self._axis_bits / _SLACK
+        with np.errstate(all="ignore"):
+            return [
+                np.floor(height * np.exp(-0.5 * np.square(farthest / h)))
+                for h in self.bandwidth
+            ]
+
+    def _factors(
+        self, points: np.ndarray, shares: np.ndarray | None
+    ) -> list[np.ndarray]:
+        """Integers of every axis, each of shape (n, degree + 1), held in floats."""
+        nodes = np.arange(self.degree + 1) / self.degree
+        height = 2.0**self._axis_bits
+        factors = []
+        for k, (x, h) in enumerate(zip(points.T, self.bandwidth, strict=True)):
             factor = np.exp(-0.5 * np.square((x[:, None] - nodes) / h))
-            values = (values[:, :, None] * factor[:, None, :]).reshape(len(points), -1)
-        if shares is not None:
-            values *= shares[:, None]
-        integers = np.floor(np.ldexp(values, -self.lattice.exponent)).astype(np.int64)
-        top = round(1 / self.lattice.step)
-        is_bad = (integers < 0).any(axis=1) | (integers > top).any(axis=1)
-        integers[is_bad | (integers.sum(axis=1) > self.steps)] = 0
-        return integers
+            if k == 0 and shares is not None:
+                factor *= shares[:, None]
+            factor *= height
+            np.floor(factor, out=factor)
+            smallest = self._smallest[k]
+            is_good = (factor >= smallest).all(axis=1) & (factor <= height).all(axis=1)
+            is_good &= factor.sum(axis=1) <= self._largest_sums[k]
+            factor[~is_good] = smallest
+            factors.append(factor)
+        return factors
 
     def _blocks(
         self, n_rows: int, codes: np.ndarray | None
     ) -> Iterator[tuple[Any, slice]]:
-        """Rows of consecutive people, few enough for their values to fit in memory."""
+        """Few enough rows to add up exactly, or all rows of a few people."""
+        if codes is None:
+            step = min(2**53 // self.top, _CHUNK_VALUES // (self.degree + 1))
+            step = max(1, min(step, _CHUNK_VALUES * (self.degree + 1) // self.size))
+            for start in range(0, n_rows, step):
+                rows = slice(start, min(start + step, n_rows))
+                yield rows, rows
+            return
         n_blocks = max(1, math.ceil(n_rows * self.size / _CHUNK_VALUES))
         step = math.ceil(self.n_people / n_blocks)
-        if codes is not None:
-            order = np.argsort(codes, kind="stable")
-            starts = np.searchsorted(codes[order], np.arange(self.n_people + 1))
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(self.n_people + 1))
         for start in range(0, self.n_people, step):
             people = slice(start, min(start + step, self.n_people))
-            if codes is None:
-                yield people, people
-            else:
-                yield order[starts[people.start] : starts[people.stop]], people
+            yield order[starts[people.start] : starts[people.stop]], people
+
+
+def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Row by row the outer product, flattened."""
+    size = left.shape[1] * right.shape[1]
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), size)
 
 
 def largest_sum(bandwidth: float, degree: int) -> float:
     """A bound on sup_x sum_j exp(-(j / k - x)^2 / (2 h^2)) over x in [0, 1]."""
+    bandwidth = float(bandwidth)
     nodes = np.arange(degree + 1) / degree
     if bandwidth <= _NARROW:
         with np.errstate(all="ignore"):  # a bump that is narrower than any float is one
