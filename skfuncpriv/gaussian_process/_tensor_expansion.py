@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import PrivacyError
 from ._expansion import PointExpansion
-from ._kernels import ExponentialKernel, GaussianKernel, Kernel
+from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
 
 MAX_NODES = 1024  # along one axis
 MAX_DIRECTIONS = 1 << 14
@@ -48,30 +48,8 @@ class TensorExpansion:
         cls, kernel: Kernel, low: np.ndarray, high: np.ndarray
     ) -> TensorExpansion:
         """Choose nodes and directions from public facts: the kernel and its box."""
-        n_axes = len(low)
-        transform, kernels = kernel.separated(n_axes)
-        ends = np.sort([transform * low, transform * high], axis=0).sum(axis=2)
-        most = min(MAX_NODES, int(MAX_DIRECTIONS ** (1 / n_axes) + 1e-9))
-        if not np.isfinite(ends).all():
-            raise PrivacyError("bounds are too far apart in units of the bandwidth")
-        axes = tuple(
-            _axis_of(factor)(factor, float(a), float(b), n_axes, most)
-            for factor, a, b in zip(kernels, *ends, strict=True)
-        )
-        index, dropped = _largest_products(axes)
-        error = sum(axis.error for axis in axes) + dropped
-        too_many = index.shape[1] > MAX_DIRECTIONS
-        if too_many or error > _TOO_ROUGH:
-            raise PrivacyError(
-                f"{kernel!r} varies too fast for these bounds: an expansion with at "
-                f"most {most} points along an axis and {MAX_DIRECTIONS} functions "
-                "is not accurate. Use a larger bandwidth (smaller gamma), tighter "
-                "bounds, points= for the values at given points, or n_nodes= to take "
-                "a coarser expansion"
-            )
-        transform.setflags(write=False)
-        index.setflags(write=False)
-        return cls(transform, axes, index, error)
+        build = _on_box if _is_value(kernel) else _on_box.__wrapped__
+        return build(kernel, tuple(low.tolist()), tuple(high.tolist()))
 
     @property
     def size(self) -> int:
@@ -164,13 +142,43 @@ class TensorExpansion:
         return float(math.sqrt(count) * math.prod(norms).max() * (1 + 2.0**-20))
 
 
-def _axis_of(kernel: Kernel):
-    """How to expand along an axis; only the values of our own kernels are kept."""
-    known = isinstance(kernel, ExponentialKernel | GaussianKernel)
-    return _axis if known else _axis.__wrapped__
+def _is_value(kernel: Kernel) -> bool:
+    """Whether it is one of ours: frozen, so that results may be kept."""
+    if isinstance(kernel, ProductKernel):
+        return all(map(_is_value, kernel.kernels))
+    return type(kernel) in (ExponentialKernel, GaussianKernel)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
+def _on_box(
+    kernel: Kernel, low: tuple[float, ...], high: tuple[float, ...]
+) -> TensorExpansion:
+    n_axes = len(low)
+    transform, kernels = kernel.separated(n_axes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ends = np.sort([transform * low, transform * high], axis=0).sum(axis=2)
+        if not np.isfinite(ends[1] - ends[0]).all():
+            raise PrivacyError("bounds are too far apart in units of the bandwidth")
+    most = min(MAX_NODES, int(MAX_DIRECTIONS ** (1 / n_axes) + 1e-9))
+    axes = tuple(
+        _axis(factor, float(a), float(b), n_axes, most)
+        for factor, a, b in zip(kernels, *ends, strict=True)
+    )
+    index, dropped = _largest_products(axes)
+    error = sum(axis.error for axis in axes) + dropped
+    if index.shape[1] > MAX_DIRECTIONS or error > _TOO_ROUGH:
+        raise PrivacyError(
+            f"{kernel!r} varies too fast for these bounds: an expansion with at most "
+            f"{most if error > _TOO_ROUGH else MAX_NODES} points along an axis and "
+            f"{MAX_DIRECTIONS} functions is not accurate. Use a larger bandwidth "
+            "(smaller gamma), tighter bounds, points= for the values at given points, "
+            "or n_nodes= to take a coarser expansion"
+        )
+    transform.setflags(write=False)
+    index.setflags(write=False)
+    return TensorExpansion(transform, axes, index, error)
+
+
 def _axis(
     kernel: Kernel, low: float, high: float, n_axes: int, most: int
 ) -> PointExpansion:
