@@ -1,0 +1,90 @@
+"""How labels and column vectors of targets are read; no text quotes a private value."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+
+_REQUIRED = "this estimator requires y to be passed, but the target y is None"
+_ONE_PER_ROW = "y must hold one label per row of X"
+_NOT_FINITE = "Input y contains NaN, None or infinity: labels must be known"
+_COLUMN = (
+    "A column-vector y was passed when a 1d array was expected: use y.ravel(), or one "
+    "column of the frame"
+)
+_STRANGE = (
+    "y must hold labels of the public classes only: change the classes, or leave the "
+    "rows of others out by a rule that does not look at other rows"
+)
+_TWO = (
+    "classes must be None or at least two different labels of one kind (numbers or "
+    "strings)"
+)
+_ONE_CLASS = "y holds one class only: state the public classes= that labels may have"
+
+
+def flat(y: Any) -> Any:
+    """One column as a vector, with scikit-learn's warning."""
+    shape = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(_COLUMN, DataConversionWarning, stacklevel=3)
+        return np.asarray(y)[:, 0]
+    return y
+
+
+def read_classes(classes: Any) -> np.ndarray | None:
+    """The public labels, sorted; None if those that occur are public."""
+    if classes is None:
+        return None
+    known = _attempt(lambda: np.unique(np.asarray(classes)))
+    if known is None or np.ndim(classes) != 1 or len(known) < 2 or not _is_known(known):
+        raise ValueError(f"{_TWO}, got {classes!r}")
+    return known
+
+
+def read_labels(
+    y: Any, n_rows: int, known: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's class, and the classes in order."""
+    if y is None:
+        raise ValueError(_REQUIRED)
+    labels = _attempt(lambda: np.asarray(y))
+    if labels is None or labels.shape != (n_rows,):
+        raise ValueError(_ONE_PER_ROW)
+    if not _is_known(labels):
+        raise ValueError(_NOT_FINITE)
+    if known is None:
+        check_classification_targets(labels)
+        known = _attempt(lambda: np.unique(labels))
+        if known is None:
+            raise ValueError(_TWO)
+        if len(known) < 2:
+            raise ValueError(_ONE_CLASS)
+    place = _attempt(lambda: np.searchsorted(known, labels))
+    if place is None:
+        raise ValueError(_STRANGE)
+    codes = np.minimum(place, len(known) - 1)
+    if not np.all(known[codes] == labels):
+        raise ValueError(_STRANGE)
+    return codes, known
+
+
+def _is_known(labels: np.ndarray) -> bool:
+    """Whether no label is missing."""
+    if labels.dtype.kind == "f":
+        return bool(np.isfinite(labels).all())
+    if labels.dtype.kind == "O":
+        return all(label is not None and label == label for label in labels.ravel())
+    return labels.dtype.kind in "biuUST"
+
+
+def _attempt(compute: Any) -> Any:
+    """The result, or None: the caller raises outside of the handler, unchained."""
+    try:
+        return compute()
+    except (TypeError, ValueError):
+        return None
