@@ -3,7 +3,12 @@
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
-from .gaussian_process import GaussianProcessReleaser, OnlineGaussianProcess
+from .gaussian_process import (
+    GaussianProcessReleaser,
+    OnlineGaussianProcess,
+    PrivateKernelClassifier,
+    PrivateKernelRegressor,
+)
 from .iclp import ICLPMean
 from .local import (
     BasisProjector,
@@ -33,6 +38,8 @@ __all__ = [
     "PrivacyError",
     "PrivacyGuarantee",
     "PrivateKDE",
+    "PrivateKernelClassifier",
+    "PrivateKernelRegressor",
     "SVTBasisSelector",
     "TraceDisplay",
     "audit",
