@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KernelDensity
 from sklearn.utils import metadata_routing
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
-from .._sklearn import check_feature_names
 from .._validation import check_count, check_interval, check_positive
 from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel, Kernel
 from ..gaussian_process import _wrapped as wrapped
-from ..gaussian_process._rows import read_box, read_rows, read_targets
+from ..gaussian_process._rows import read_targets
 from ..noise import IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
 from ._bernstein_operator import BernsteinOperator
 from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
 from ._lattice_bumps import read_bandwidths
+from ._points import read_box, read_points
 
 _MOST_ORDER = 8
 
@@ -179,9 +179,8 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        rows = read_rows(X)
-        check_feature_names(self, X, reset=True)
-        low, high = read_box(self.bounds, rows.shape[1])
+        rows = self._points(X, reset=True)
+        low, high = self._box(rows.shape[1])
         codes, n, unit = people_of(groups, X, len(rows))
         values = self._values(n, low, high)
         targets = self._targets(values, y, len(rows))
@@ -226,7 +225,7 @@ class BernsteinReleaser(PrivateEstimator):
         self.degree_ = degree
         self.sensitivity_ = math.nextafter(height * sensitivity, math.inf)
         self.noise_std_ = height * deviation
-        self.n_people_, self.n_features_in_ = n, rows.shape[1]
+        self.n_people_ = n
         self._operator, self._low, self._high = operator, low, high
         self._law, self._height = law, height
         self.guarantee_ = guarantee
@@ -252,7 +251,7 @@ class BernsteinReleaser(PrivateEstimator):
             If the points are not finite numbers, one column per feature.
         """
         check_is_fitted(self)
-        points = validate_data(self, T, reset=False, dtype=np.float64)
+        points = self._points(T, reset=False)
         return self._operator.evaluate(self.coef_, self._in_cube(points))
 
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
@@ -274,11 +273,21 @@ class BernsteinReleaser(PrivateEstimator):
         """
         check_is_fitted(self)
         n_samples = check_count(n_samples, "n_samples")
-        points = self._in_cube(check_array(T, dtype=np.float64))
+        points = self._in_cube(self._points(T, reset=False))
         bits = random_bits(random_state, purpose=1)
         draws = self._height * self._law.sample(n_samples, bits)
         coef = self._operator.coefficients(draws.reshape(-1, *self.coef_.shape))
         return self._operator.evaluate(coef, points)
+
+    def _points(self, X: Any, *, reset: bool) -> np.ndarray:
+        return read_points(self, X, reset=reset)
+
+    def _box(self, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.array(read_box(self.bounds, n_axes)).T
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.prod(high - low)):
+                raise ValueError("bounds are so far apart that their volume overflows")
+        return low, high
 
     def _in_cube(self, points: np.ndarray) -> np.ndarray:
         """Points of the box in the unit cube."""

@@ -162,12 +162,13 @@ class LatticeBumps:
 
     Notes
     -----
-    A bump is a product over axes, and each factor is rounded down to integers with
-    entries from s_a (zero with weights) to 2^b and a sum of at most T_a, which is
-    checked in integers: a row that failed would count as s_a. So a row is a vector of
-    integers with entries from s to 2^(b d) and a sum of at most T = T_1 .. T_d, and
-    averages over the rows of a person keep these bounds. Matrix products sum at most
-    2^53 at a time, so that floats hold every partial sum exactly.
+    A bump is the product of a factor of the first axis and one of all others. Each is
+    rounded down to integers with entries from s_f (zero with weights) to 2^b and a sum
+    of at most T_f, which is checked in integers: a factor that failed would count as
+    s_f. So a row is a vector of integers with entries from s = s_1 s_2 to 2^(2 b) and a
+    sum of at most T = T_1 T_2, and averages over the rows of a person keep these
+    bounds. Matrix products sum at most 2^53 at a time, so that floats hold every
+    partial sum exactly.
     """
 
     n_people: int
@@ -191,13 +192,13 @@ class LatticeBumps:
 
     @property
     def lattice(self) -> Lattice:
-        """The public lattice of values, on which the height of a bump is 2^(b d)."""
-        return Lattice(-self._axis_bits * len(self.bandwidth))
+        """The public lattice of values, on which the height of a bump is `top`."""
+        return Lattice(-self._bits * len(self._parts))
 
     @property
     def top(self) -> int:
         """The height of a bump in lattice steps."""
-        return int(2 ** (self._axis_bits * len(self.bandwidth)))
+        return int(2 ** (self._bits * len(self._parts)))
 
     @property
     def steps(self) -> int:
@@ -241,56 +242,66 @@ class LatticeBumps:
         for rows, people in self._blocks(len(points), codes):
             weights = None if shares is None else shares[rows]
             first, *others = self._factors(points[rows], weights)
-            rest = reduce(_products, others, np.ones((len(first), 1)))
+            rest = others[0] if others else np.ones((len(first), 1))
             if codes is None:
                 total += (first.T @ rest).ravel().astype(np.int64)
                 continue
-            integers = _products(first, rest).astype(np.int64)
+            integers = _products([first, rest]).astype(np.int64)
             own = codes[rows] - people.start
             averages = integer_averages(integers, own, people.stop - people.start)
             total += averages.sum(axis=0)
         return FixedPoint(total, self.lattice, self.n_people * self.top)
 
     @property
-    def _axis_bits(self) -> int:
+    def _parts(self) -> list[slice]:
+        """The axes of each factor."""
+        others = [slice(1, None)] if len(self.bandwidth) > 1 else []
+        return [slice(0, 1), *others]
+
+    @property
+    def _bits(self) -> int:
+        """The bits b of a factor."""
         free = _SUM_BITS - (self.n_people - 1).bit_length()
-        return min(_VALUE_BITS, free) // len(self.bandwidth)
+        return min(_VALUE_BITS, free) // len(self._parts)
 
     @cached_property
     def _largest_sums(self) -> list[int]:
-        """The bounds T_a."""
-        height = 2.0**self._axis_bits
-        return [math.ceil(height * largest_sum(h, self.degree)) for h in self.bandwidth]
+        """The bounds T_f."""
+        sums = [largest_sum(h, self.degree) for h in self.bandwidth]
+        height = 2.0**self._bits * _SLACK
+        return [math.ceil(height * math.prod(sums[part])) for part in self._parts]
 
     @cached_property
     def _smallest(self) -> list[np.ndarray]:
-        """The vectors s_a: a bump is the smallest where it is the farthest away."""
+        """The vectors s_f: a bump is the smallest where it is the farthest away."""
         nodes = np.arange(self.degree + 1) / self.degree
         farthest = np.maximum(nodes, 1 - nodes)
-        height = 0.0 if self.is_weighted else 2.0**self._axis_bits / _SLACK
+        height = 0.0 if self.is_weighted else 2.0**self._bits / _SLACK
         with np.errstate(all="ignore"):
-            return [
-                np.floor(height * np.exp(-0.5 * np.square(farthest / h)))
-                for h in self.bandwidth
+            axes = [
+                np.exp(-0.5 * np.square(farthest / h))[None] for h in self.bandwidth
             ]
+            return [np.floor(height * _products(axes[part]))[0] for part in self._parts]
 
     def _factors(
         self, points: np.ndarray, shares: np.ndarray | None
     ) -> list[np.ndarray]:
-        """Integers of every axis, each of shape (n, degree + 1), held in floats."""
+        """Rows of integers of every factor, held in floats."""
         nodes = np.arange(self.degree + 1) / self.degree
-        height = 2.0**self._axis_bits
+        axes = [
+            np.exp(-0.5 * np.square((x[:, None] - nodes) / h))
+            for x, h in zip(points.T, self.bandwidth, strict=True)
+        ]
+        if shares is not None:
+            axes[0] *= shares[:, None]
+        height = 2.0**self._bits
         factors = []
-        for k, (x, h) in enumerate(zip(points.T, self.bandwidth, strict=True)):
-            factor = np.exp(-0.5 * np.square((x[:, None] - nodes) / h))
-            if k == 0 and shares is not None:
-                factor *= shares[:, None]
-            factor *= height
-            np.floor(factor, out=factor)
-            smallest = self._smallest[k]
+        for part, smallest, total in zip(
+            self._parts, self._smallest, self._largest_sums, strict=True
+        ):
+            factor = np.floor(height * _products(axes[part]))
             is_good = (factor >= smallest).all(axis=1) & (factor <= height).all(axis=1)
-            is_good &= factor.sum(axis=1) <= self._largest_sums[k]
-            factor[~is_good] = smallest
+            factor[~(is_good & (factor.sum(axis=1) <= total))] = smallest
             factors.append(factor)
         return factors
 
@@ -299,8 +310,8 @@ class LatticeBumps:
     ) -> Iterator[tuple[Any, slice]]:
         """Few enough rows to add up exactly, or all rows of a few people."""
         if codes is None:
-            step = min(2**53 // self.top, _CHUNK_VALUES // (self.degree + 1))
-            step = max(1, min(step, _CHUNK_VALUES * (self.degree + 1) // self.size))
+            widest = max(self.degree + 1, self.size // (self.degree + 1))
+            step = max(1, min(2**53 // self.top, _CHUNK_VALUES // widest))
             for start in range(0, n_rows, step):
                 rows = slice(start, min(start + step, n_rows))
                 yield rows, rows
@@ -314,10 +325,13 @@ class LatticeBumps:
             yield order[starts[people.start] : starts[people.stop]], people
 
 
-def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Row by row the outer product, flattened."""
-    size = left.shape[1] * right.shape[1]
-    return (left[:, :, None] * right[:, None, :]).reshape(len(left), size)
+def _products(axes: list[np.ndarray]) -> np.ndarray:
+    """Row by row the outer product of tables with one row per point, flattened."""
+    result = axes[0]
+    for axis in axes[1:]:
+        size = result.shape[1] * axis.shape[1]
+        result = (result[:, :, None] * axis[:, None, :]).reshape(len(axis), size)
+    return result
 
 
 def largest_sum(bandwidth: float, degree: int) -> float:
