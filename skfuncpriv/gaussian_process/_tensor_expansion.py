@@ -18,7 +18,7 @@ _MAX_PRODUCTS = 1 << 24
 _EXACT = 1e-6  # of the height of K_x: what an expansion of a smooth kernel may lose
 _ROUGH = 0.01  # what one of a rough kernel aims at,
 _TOO_ROUGH = 0.1  # and what is refused
-_FIRST_NODES = 24
+_COUNTS = (24, 36, 54, 81, 121, 181, 271, 406, 609, 913, MAX_NODES)
 _CHUNK = 1 << 21
 
 
@@ -59,12 +59,6 @@ class TensorExpansion:
     @property
     def nodes(self) -> np.ndarray:
         """All nodes, shape (k, d), in the units of the points."""
-        count = math.prod(len(axis.nodes) for axis in self.axes)
-        if count > _MAX_PRODUCTS // 4:
-            raise PrivacyError(
-                f"the expansion needs the function at {count} nodes: use points= or "
-                "n_nodes=, or a larger bandwidth"
-            )
         grid = np.meshgrid(*(axis.nodes[:, 0] for axis in self.axes), indexing="ij")
         inside = np.stack([part.ravel() for part in grid], axis=1)
         return np.linalg.solve(self.transform, inside.T).T
@@ -189,15 +183,23 @@ def _axis(
         count = 2 + int(min((high - low) / spacing, most - 2))
         return _expanded(kernel, np.linspace(low, high, count))
     goal = _EXACT / (4 * n_axes)
-    count, before = _FIRST_NODES, 1.0
-    while True:
+    before = 1.0
+    for count in _COUNTS:
+        # Fewer are never enough. The odd factor is met by no round number of
+        # bandwidths, where rounding in other units could change the choice.
+        is_hopeless = isinstance(kernel, GaussianKernel) and (
+            count < 1.9371 * (high - low) / kernel.bandwidth and count < MAX_NODES
+        )
+        if is_hopeless:
+            continue
         # Chebyshev points: an expansion is least accurate near the ends.
         turns = (1 - np.cos(np.pi * np.linspace(0, 1, count))) / 2
         axis = _expanded(kernel, low + (high - low) * turns, goal)
         is_settled = before < 1e-3 and axis.error > before / 2
-        if axis.error <= 2 * goal or is_settled or count == MAX_NODES:
-            return axis
-        count, before = min(count * 3 // 2, MAX_NODES), axis.error
+        if axis.error <= 2 * goal or is_settled:
+            break
+        before = axis.error
+    return axis
 
 
 def _expanded(kernel: Kernel, nodes: np.ndarray, loss: float = 0.0) -> PointExpansion:
