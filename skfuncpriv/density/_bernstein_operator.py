@@ -97,18 +97,20 @@ class BernsteinOperator:
     @cached_property
     def noise_square(self) -> float:
         """The mean square over the cube of B^(h) of white noise of variance one."""
-        k = self.degree
-        v = np.arange(k + 1)
         # The integral of b_v b_w is binom(k, v) binom(k, w) / binom(2 k, v + w) over
-        # 2 k + 1: a binomial law of weights of v, given v + w.
-        gram = _hypergeometric(k)[v[:, None], v] / (2 * k + 1)
-        images = [np.eye(k + 1)]
+        # 2 k + 1.
+        gram = _hypergeometric(self.degree) / (2 * self.degree + 1)
+        return self.mean_square([gram] * self.n_axes)
+
+    def mean_square(self, grams: list[np.ndarray]) -> float:
+        """The same, where mean products of b_v and b_w are given for each axis."""
+        images = [np.eye(self.degree + 1)]
         for _ in range(1, self.order):
             images.append(self.matrix @ images[-1])
-        traces = np.array(
-            [[np.sum(one * (gram @ two)) for two in images] for one in images]
-        )
-        return float(self.powers @ traces**self.n_axes @ self.powers)
+        traces = np.ones((self.order, self.order))
+        for gram in grams:
+            traces *= [[np.sum(one * (gram @ two)) for two in images] for one in images]
+        return float(self.powers @ traces @ self.powers)
 
 
 def _hypergeometric(degree: int) -> np.ndarray:

@@ -42,10 +42,13 @@ class DensityValues:
         *Public.* The number n of people.
     bandwidth : tuple of d floats
         *Public.* Bandwidths in widths of the box.
+    is_weighted : bool, default=False
+        *Public.* Whether rows have weights.
     """
 
     n_people: int
     bandwidth: tuple[float, ...]
+    is_weighted: bool = False
 
     def sensitivity(self, degree: int) -> float:
         """By how much the values move in absolute sum, rounded up."""
@@ -53,10 +56,14 @@ class DensityValues:
         return round_up(Fraction(bumps.sensitivity, bumps.top))
 
     def value(
-        self, degree: int, points: np.ndarray, codes: np.ndarray | None
+        self,
+        degree: int,
+        points: np.ndarray,
+        codes: np.ndarray | None,
+        shares: np.ndarray | None = None,
     ) -> FixedPoint:
         """The exact sum of bumps on the lattice; points lie in the unit cube."""
-        return self._bumps(degree).sum(points, codes)
+        return self._bumps(degree).sum(points, codes, shares)
 
     def unit(self, volume: float) -> float:
         """The height of a bump over n, in inverse units of a box of this volume."""
@@ -95,7 +102,7 @@ class DensityValues:
         return self.n_people * math.sqrt(max(squares))
 
     def _bumps(self, degree: int) -> LatticeBumps:
-        return LatticeBumps(self.n_people, self.bandwidth, degree)
+        return LatticeBumps(self.n_people, self.bandwidth, degree, self.is_weighted)
 
 
 @dataclass(frozen=True)
