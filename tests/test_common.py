@@ -15,11 +15,15 @@ from skfuncpriv import (
     GeoPrivateCoefficients,
     GeoPrivateCurve,
     ICLPMean,
+    PrivateKDE,
     SVTBasisSelector,
 )
+from tests.narrow import FirstColumnBernstein, FirstColumnKDE
 
 # A wide domain, so that `predict` may be called with whatever the checks call data.
 _WIDE = {"bounds": (-500.0, 500.0), "domain": (-500.0, 500.0), "epsilon": 1e4}
+_LINE = {"bounds": (-500.0, 500.0), "epsilon": 1e4, "weight_cap": 10.0}
+_UNIT = {"bounds": (-500.0, 500.0), "epsilon": 1e4}
 _BOX = {"bounds": (-500.0, 500.0), "epsilon": 1e4, "delta": 1e-6, "n_nodes": 16}
 CENTRAL = [
     ICLPMean(**_WIDE),
@@ -31,6 +35,11 @@ CENTRAL = [
         estimator=KernelRidge(kernel="rbf", gamma=5e-7, alpha=100.0),
         y_bounds=(-1.0, 1.0),
     ),
+    FirstColumnBernstein(**_UNIT, estimator=KernelDensity(bandwidth=200.0)),
+    FirstColumnKDE(**_LINE),
+    FirstColumnKDE(**_LINE, bandwidth=50.0, noise="gaussian", delta=1e-6),
+    FirstColumnKDE(**_LINE, mechanism="gaussian_process", bandwidth=90.0, delta=1e-6),
+    FirstColumnKDE(**_LINE, mechanism="iclp", bandwidth="private-iqr"),
 ]
 LOCAL = [
     BasisProjector(),
@@ -53,6 +62,11 @@ _OF_PREDICT = {
     "check_n_features_in_after_fitting": _ARGUMENT,
     "check_fit2d_predict1d": _ARGUMENT,
 }
+_OF_WEIGHTS = {
+    "check_all_zero_sample_weights_error": (
+        "whether all weights are zero is private: an error would tell"
+    ),
+}
 _OF_LOCAL_NOISE = {
     "check_methods_sample_order_invariance": _FRESH,
     "check_methods_subset_invariance": _FRESH,
@@ -62,6 +76,8 @@ _OF_LOCAL_NOISE = {
 def expected_failures(estimator):
     if hasattr(estimator, "domain") and hasattr(estimator, "predict"):
         return _OF_PREDICT  # a curve of one argument
+    if isinstance(estimator, PrivateKDE):
+        return _OF_WEIGHTS
     local = (GeoPrivateCoefficients, SVTBasisSelector, GeoPrivateCurve)
     return _OF_LOCAL_NOISE if isinstance(estimator, local) else {}
 

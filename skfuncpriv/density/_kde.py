@@ -79,11 +79,12 @@ default="auto"
     grid_ : tuple of n_features ndarrays, shape (n_nodes,)
         Public nodes of each axis; equal bounds give equal nodes.
     bandwidth_ : float, or ndarray of shape (n_features,)
-        The bandwidth in units of the points; where no kernel is used, the width of a
-        bin. Released with "private-iqr", public otherwise.
+        Public or released. The bandwidth in units of the points; where no kernel is
+        used, the width of a bin. Released with "private-iqr".
     noise_std_ : float
-        Released. The root mean square, over the box, of the noise that denoising and
-        smoothing leave in `density_`, taking the factors of the denoiser as given.
+        Public or released. The root mean square, over the box, of the noise that
+        denoising and smoothing leave in `density_`. Without a kernel it is released,
+        as it takes the factors of the denoiser as given.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -207,7 +208,7 @@ default="auto"
         """
         # Step 0: the form of the data, then public facts.
         bits = random_bits(self.random_state)
-        points = read_points(self, X, reset=True)
+        points = self._points(X, reset=True)
         codes, n_people, unit = people_of(groups, X, len(points))
         shares = read_shares(sample_weight, self.weight_cap, len(points))
         planner = Planner(self, n_people, points.shape[1], shares is not None)
@@ -334,11 +335,15 @@ default="auto"
     def _released(self) -> GridDensity:
         check_is_fitted(self)
         ends = np.array([nodes[[0, -1]] for nodes in self.grid_])
-        return GridDensity(ends[:, 0], ends[:, 1], self._unit_density)
+        low, high = ends.T
+        return GridDensity(low, high, self.density_ * np.prod(high - low))
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return read_points(self, X, reset=False)
+        return self._points(X, reset=False)
+
+    def _points(self, X: Any, *, reset: bool) -> np.ndarray:
+        return read_points(self, X, reset=reset)
 
     def _set_release(self, estimate: Estimate, planner: Planner) -> None:
         low, high = planner.low, planner.high
@@ -346,7 +351,6 @@ default="auto"
         self.grid_ = tuple(
             np.linspace(a, b, n_nodes) for a, b in zip(low, high, strict=True)
         )
-        self._unit_density = estimate.values
         volume = float(np.prod(planner.widths))
         self.density_ = estimate.values / volume
         self.noise_std_ = estimate.noise / volume

@@ -13,7 +13,7 @@ import numpy as np
 from .._base import warn_if_noise_dominates
 from .._validation import check_count, check_delta, check_flag, check_positive
 from ..exceptions import PrivacyError
-from ..privacy import PrivacyGuarantee
+from ..privacy import PrivacyGuarantee, exact_epsilon
 from ._axes import BOUNDARIES
 from ._bandwidth import check_resolved, read_bandwidth, reference_bandwidth
 from ._binned import BinnedPlan
@@ -145,9 +145,8 @@ class Planner:
                 )
             warn_if_noise_dominates(square, norm, "epsilon", stacklevel=4)
             return self.plan.guarantee(unit, seeded)
-        widest = self.plan_with(np.full(len(self.box), 0.5))
-        first = self.quantile_plan.guarantee(unit, seeded)
-        return first + widest.guarantee(unit, seeded)
+        widest = self.plan_with(np.full(len(self.box), 0.5)).guarantee(unit, seeded)
+        return replace(widest, epsilon=self._model.epsilon)  # with that of quantiles
 
     @cached_property
     def quantile_plan(self) -> BinnedPlan:
@@ -206,9 +205,17 @@ class Planner:
         model = self._model
         epsilon = model.epsilon
         if self.pays_for_quantiles:
-            epsilon *= 1 - QUANTILE_SHARE
+            epsilon = _rest(epsilon, self.quantile_plan.epsilon)
         return PLANS[model.mechanism](
             *(self.n_people, self.box, self.boundary, epsilon, model.delta),
             bandwidth=bandwidth,
             **self._how,
         )
+
+
+def _rest(epsilon: float, spent: float) -> float:
+    """What is left of epsilon: both add up to no more, to the last digit."""
+    rest = epsilon - spent
+    while exact_epsilon(rest) + exact_epsilon(spent) > exact_epsilon(epsilon):
+        rest = math.nextafter(rest, 0.0)
+    return rest
