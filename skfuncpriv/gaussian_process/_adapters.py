@@ -41,6 +41,7 @@ class DensityFunction:
     """
 
     center = 0.0
+    remedy = "epsilon, or more people,"
 
     def __init__(
         self, bump: GaussianKernel, kernel: Kernel, low: np.ndarray, high: np.ndarray
@@ -57,16 +58,20 @@ class DensityFunction:
         """The largest value that a sum of bumps can have."""
         return float(n)
 
-    def sensitivity(self, n: int, expansion: Expansion) -> float:
+    def sensitivity(self, n: int, expansion: Expansion, grouped: bool) -> float:
         """By how much the rounded sum moves.
 
         A person's vector, or average of vectors, is in norm within `change` times the
         gain of any other, up to the errors of both; being rounded to the lattice moves
         a vector by half a root of m of its steps, and averaging by twice that.
+
+        With groups neighbours have different numbers of rows, so everybody's rows may
+        stand elsewhere in a matrix product, which may round them otherwise.
         """
         exact = self._family.change * expansion.gain
         wrong = 2 * expansion.rounding(self._family.largest)
-        return (exact + wrong + _steps(self._ball(n, expansion))) * _SLACK
+        wrong += _steps(self._ball(n, expansion))
+        return (exact + wrong * (n if grouped else 1)) * _SLACK
 
     def value(
         self,
@@ -100,6 +105,8 @@ class RidgeFunction:
     The function is centred on the middle of the bounds of y.
     """
 
+    remedy = "epsilon or alpha, or more people,"
+
     def __init__(self, kernel: Kernel, alpha: float, low: float, high: float) -> None:
         self.kernel = kernel
         self.center = low / 2 + high / 2
@@ -114,7 +121,12 @@ class RidgeFunction:
         """The largest value of the function that matters: nobody's y is beyond one."""
         return min(1.0, self._largest(n))
 
-    def sensitivity(self, n: int, expansion: Expansion) -> float:
+    def sensitivity(
+        self,
+        n: int,
+        expansion: Expansion,
+        grouped: bool,  # noqa: ARG002
+    ) -> float:
         """By how much the rounded coordinates move, in units of half the range of y."""
         exact = ridge_sensitivity(1.0, 1.0, self._alpha / n, n)
         wrong = 2 * self._rounding(n, expansion)
@@ -177,6 +189,7 @@ class StatedFunction:
     """Values of a callable, in units of the sensitivity that its author states."""
 
     center = 0.0
+    remedy = "epsilon"
 
     def __init__(
         self, function: Callable[..., Any], kernel: Kernel, sensitivity: float
@@ -192,7 +205,12 @@ class StatedFunction:
         """Nothing is known of how large the values are."""
         return math.inf
 
-    def sensitivity(self, n: int, expansion: Expansion) -> float:  # noqa: ARG002
+    def sensitivity(
+        self,
+        n: int,  # noqa: ARG002
+        expansion: Expansion,
+        grouped: bool,  # noqa: ARG002
+    ) -> float:
         """One in these units, and what floats add."""
         wrong = expansion.amplification * _VALUE_ERROR
         wrong += expansion.rounding_of_values(_LARGEST_VALUE)

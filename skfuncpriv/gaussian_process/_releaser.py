@@ -214,10 +214,10 @@ class GaussianProcessReleaser(PrivateEstimator):
         expansion = public_expansion(
             function.kernel, low, high, self.points, self.n_nodes
         )
-        sensitivity = function.sensitivity(n, expansion)
+        sensitivity = function.sensitivity(n, expansion, codes is not None)
         law = IndependentGaussian((budget.deviation(sensitivity),) * expansion.size)
-        remedy = "epsilon, or more people,"
-        warn_if_noise_dominates(law.smallest_scale**2, function.signal(n), remedy)
+        square, signal = law.smallest_scale**2, function.signal(n)
+        warn_if_noise_dominates(square, signal, function.remedy)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: coordinates of the function in the expansion.
