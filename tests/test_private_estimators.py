@@ -170,7 +170,7 @@ class Secrets:
         assert self.words
 
     def check_numbers(self, numbers):
-        """No private number is among them, to eleven digits (nine may meet by chance)."""
+        """No private number is among them, to eleven digits: nine meet by chance."""
         for sign in (1, -1):
             place = np.searchsorted(self.numbers, sign * numbers)
             for shift in (-1, 0):
@@ -179,15 +179,17 @@ class Secrets:
                 assert not (gap < 1e-11 * abs(near)).any()
 
     def check_bytes(self, data):
-        for number in self.numbers.tolist():
-            for order in ("<f8", ">f8"):
-                assert np.array(number, order).tobytes() not in data
+        """Neither a number, in either order of bytes, nor a word of random bits."""
+        wanted = [self.numbers.astype(order).view("<u8") for order in ("<f8", ">f8")]
+        wanted += [word.ravel().view("<u8") for word in self.words]
+        for shift in range(8):
+            whole = (len(data) - shift) // 8 * 8
+            windows = np.frombuffer(data[shift : shift + whole], "<u8")
+            assert not np.isin(windows, np.concatenate(wanted)).any()
         for integer in self.integers:
             if abs(integer) > 2**32:
                 size = integer.bit_length() // 8 + 1
                 assert integer.to_bytes(size, "little", signed=True) not in data
-        for word in np.concatenate(self.words).ravel():
-            assert word.tobytes() not in data
 
     def check_text(self, text):
         for number in self.numbers:
