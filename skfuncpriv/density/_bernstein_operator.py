@@ -9,7 +9,7 @@ B^(1) is B itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -52,10 +52,10 @@ class BernsteinOperator:
     order: int
     n_axes: int
 
-    @cached_property
+    @property
     def matrix(self) -> np.ndarray:
         """The matrix M of one axis, shape (k + 1, k + 1)."""
-        return bernstein_basis(np.arange(self.degree + 1) / self.degree, self.degree)
+        return _matrix(self.degree)
 
     @property
     def powers(self) -> np.ndarray:
@@ -94,23 +94,38 @@ class BernsteinOperator:
             result[:, rows] = part.T
         return result.reshape(*coef.shape[: coef.ndim - self.n_axes], len(points))
 
-    @cached_property
+    @property
     def noise_square(self) -> float:
         """The mean square over the cube of B^(h) of white noise of variance one."""
-        # The integral of b_v b_w is binom(k, v) binom(k, w) / binom(2 k, v + w) over
-        # 2 k + 1.
-        gram = _hypergeometric(self.degree) / (2 * self.degree + 1)
-        return self.mean_square([gram] * self.n_axes)
+        traces = _traces(self.degree, self.order) ** self.n_axes
+        return float(self.powers @ traces @ self.powers)
 
     def mean_square(self, grams: list[np.ndarray]) -> float:
         """The same, where mean products of b_v and b_w are given for each axis."""
-        images = [np.eye(self.degree + 1)]
-        for _ in range(1, self.order):
-            images.append(self.matrix @ images[-1])
-        traces = np.ones((self.order, self.order))
-        for gram in grams:
-            traces *= [[np.sum(one * (gram @ two)) for two in images] for one in images]
-        return float(self.powers @ traces @ self.powers)
+        traces = [_traces_of(gram, self.degree, self.order) for gram in grams]
+        return float(self.powers @ np.prod(traces, axis=0) @ self.powers)
+
+
+@lru_cache(maxsize=64)
+def _matrix(degree: int) -> np.ndarray:
+    matrix = bernstein_basis(np.arange(degree + 1) / degree, degree)
+    matrix.setflags(write=False)  # it is shared
+    return matrix
+
+
+@lru_cache(maxsize=64)
+def _traces(degree: int, order: int) -> np.ndarray:
+    """Of (M^i)' G M^j, G the integrals of b_v b_w: binom(k, v) binom(k, w) over
+    (2 k + 1) binom(2 k, v + w).
+    """
+    return _traces_of(_hypergeometric(degree) / (2 * degree + 1), degree, order)
+
+
+def _traces_of(gram: np.ndarray, degree: int, order: int) -> np.ndarray:
+    images = [np.eye(degree + 1)]
+    for _ in range(1, order):
+        images.append(_matrix(degree) @ images[-1])
+    return np.array([[np.sum(one * (gram @ two)) for two in images] for one in images])
 
 
 def _hypergeometric(degree: int) -> np.ndarray:

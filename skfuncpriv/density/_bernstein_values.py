@@ -20,14 +20,13 @@ import numpy as np
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
 from ..noise._scales import round_up
-from ..privacy import laplace_scale
 from ._bernstein_operator import BernsteinOperator, bernstein_basis
 from ._lattice_bumps import LatticeBumps, bump_height
 
 MOST_POINTS = 1 << 16  # of a lattice that "pss" may choose
 DEGREES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256)
 _CENTERS = np.linspace(0, 0.5, 9)  # the other half is a mirror image
-_FINE = 401
+_FINE = 201
 _LARGEST_VALUE = 2.0**20  # in units of the stated sensitivity
 _VALUE_ERROR = 2.0**-30  # of a callable's values, in the same units
 
@@ -77,7 +76,7 @@ class DensityValues:
         """
         x = np.linspace(0, 1, _FINE)
         nodes = np.arange(operator.degree + 1) / operator.degree
-        basis = bernstein_basis(x, operator.degree)
+        basis = _fine_basis(operator.degree)
         factors = np.append(1.0, -operator.powers)
         worst = 0.0
         for center in _CENTERS:
@@ -204,8 +203,15 @@ def _noise_square(
     values: Values, n_axes: int, order: int, epsilon: float, degree: int
 ) -> float:
     """The mean square of the noise of the released function, over the cube."""
-    scale = laplace_scale(epsilon, values.sensitivity(degree))
+    scale = values.sensitivity(degree) / epsilon
     return 2 * scale**2 * BernsteinOperator(degree, order, n_axes).noise_square
+
+
+@lru_cache(maxsize=len(DEGREES))
+def _fine_basis(degree: int) -> np.ndarray:
+    basis = bernstein_basis(np.linspace(0, 1, _FINE), degree)
+    basis.setflags(write=False)  # it is shared
+    return basis
 
 
 def _bump(x: np.ndarray, center: float, bandwidth: float) -> np.ndarray:
