@@ -100,10 +100,19 @@ class BernsteinOperator:
         traces = _traces(self.degree, self.order) ** self.n_axes
         return float(self.powers @ traces @ self.powers)
 
-    def mean_square(self, grams: list[np.ndarray]) -> float:
-        """The same, where mean products of b_v and b_w are given for each axis."""
-        traces = [_traces_of(gram, self.degree, self.order) for gram in grams]
-        return float(self.powers @ np.prod(traces, axis=0) @ self.powers)
+    def mean_square(self, functions: list[np.ndarray]) -> float:
+        """The same for other functions than b_v, given at nodes of each axis.
+
+        They have shape (n_nodes, k + 1), and the mean is that over the nodes.
+        """
+        traces = np.ones((self.order, self.order))
+        for images in functions:
+            powers = [images]
+            for _ in range(1, self.order):
+                powers.append(powers[-1] @ self.matrix)
+            flat = np.stack(powers).reshape(self.order, -1)
+            traces *= flat @ flat.T / len(images)
+        return float(self.powers @ traces @ self.powers)
 
 
 @lru_cache(maxsize=64)
@@ -118,10 +127,7 @@ def _traces(degree: int, order: int) -> np.ndarray:
     """Of (M^i)' G M^j, G the integrals of b_v b_w: binom(k, v) binom(k, w) over
     (2 k + 1) binom(2 k, v + w).
     """
-    return _traces_of(_hypergeometric(degree) / (2 * degree + 1), degree, order)
-
-
-def _traces_of(gram: np.ndarray, degree: int, order: int) -> np.ndarray:
+    gram = _hypergeometric(degree) / (2 * degree + 1)
     images = [np.eye(degree + 1)]
     for _ in range(1, order):
         images.append(_matrix(degree) @ images[-1])

@@ -17,7 +17,7 @@ from ._grid_density import Estimate, cells_per_axis, positive_density
 
 _FAR = 4.0  # bandwidths beyond which a kernel has no mass to speak of
 _ORDER = 2
-_NODES = 257
+_NODES = 65
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class BernsteinPlan:
         """The expected squared L2 error that noise adds to the density of the box."""
         nodes = (np.arange(_NODES) + 0.5) / _NODES
         functions = [self._functions(nodes, k) for k in range(len(self.box))]
-        square = self.operator.mean_square([f.T @ f / _NODES for f in functions])
+        square = self.operator.mean_square(functions)
         return 2 * (self._height * self.law.smallest_scale) ** 2 * square
 
     @property

@@ -74,21 +74,20 @@ class DensityValues:
         The density is a mean of bumps, so by the triangle inequality it loses no more.
         Centres are those of a public grid on the diagonal of the cube.
         """
-        x = np.linspace(0, 1, _FINE)
-        nodes = np.arange(operator.degree + 1) / operator.degree
+        x = np.linspace(0, 1, _FINE)[:, None]
+        nodes = (np.arange(operator.degree + 1) / operator.degree)[:, None]
         basis = _fine_basis(operator.degree)
+        overlaps: Any = 1.0
+        for h in self.bandwidth:
+            image = _bump(nodes, _CENTERS, h)
+            curves = [_bump(x, _CENTERS, h)]
+            for _ in range(operator.order):
+                curves.append(basis @ image)
+                image = operator.matrix @ image
+            table = np.stack(curves)
+            overlaps = overlaps * np.einsum("ixc,jxc->cij", table, table) / _FINE
         factors = np.append(1.0, -operator.powers)
-        worst = 0.0
-        for center in _CENTERS:
-            overlaps = np.ones((len(factors), len(factors)))
-            for h in self.bandwidth:
-                image = _bump(nodes, center, h)
-                curves = [_bump(x, center, h)]
-                for _ in range(operator.order):
-                    curves.append(basis @ image)
-                    image = operator.matrix @ image
-                overlaps *= np.stack(curves) @ np.stack(curves).T / _FINE
-            worst = max(worst, float(factors @ overlaps @ factors))
+        worst = float((overlaps @ factors @ factors).max())
         return max(worst, 0.0) * self.n_people**2
 
     def signal(self) -> float:
