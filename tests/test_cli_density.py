@@ -1,6 +1,5 @@
 """The command ``density``, as its users call it."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from skfuncpriv import PrivateKDE
 from skfuncpriv.__main__ import main
-from skfuncpriv._cli import _density_table
 from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 
 from .test_cli import read_csv, refuse, run, write_rows
@@ -248,46 +246,6 @@ def test_json_and_pictures(capsys, file, monkeypatch):
     assert "Wrote guarantee.json" in out
     axes = figures[1].axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("age", "bmi")
-
-
-# --- how files are read -------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "form", ["gzip", "semicolons", "tabs", "bom", "crlf", "blank", "pieces", "parquet"]
-)
-def test_forms_of_tables(capsys, file, form, monkeypatch):
-    text = Path(file).read_text().replace("\r\n", "\n")
-    lines = text.splitlines()
-    path = {"gzip": "other.csv.gz", "parquet": "other.parquet"}.get(form, "other.csv")
-    encoded = {
-        "gzip": gzip.compress(text.encode()),
-        "semicolons": text.replace(",", ";").encode(),
-        "tabs": text.replace(",", "\t").encode(),
-        "bom": text.encode("utf-8-sig"),
-        "crlf": text.replace("\n", "\r\n").encode(),
-        "blank": ("\n\n" + "\n\n".join(lines).replace(",", " , ")).encode(),
-        "pieces": text.encode(),
-        "parquet": b"",
-    }
-    Path(path).write_bytes(encoded[form])
-    if form == "parquet":
-        pd = pytest.importorskip("pandas")
-        pytest.importorskip("pyarrow")
-        pd.DataFrame(POINTS, columns=NAMES).assign(who=PEOPLE).to_parquet(path)
-    tables = []
-    for name in (file, path):
-        words = ["density", name, *BOTH, "--group", "who", "--force", "--seed", "0"]
-        assert run(capsys, *words)[0] == 0
-        tables.append(Path("private_density.csv").read_text())
-        if form in ("pieces", "blank"):
-            monkeypatch.setattr(_density_table, "_CHUNK_ROWS", 2)
-    assert tables[0] == tables[1]
-
-
-def test_columns_that_are_not_chosen_may_hold_anything(capsys):
-    Path("data.csv").write_text("note,age\nx,20\n,30\n7 mg,40\n")
-    assert run(capsys, "density", "data.csv", *AGE)[0] == 0
 
 
 # --- refused requests ---------------------------------------------------------------

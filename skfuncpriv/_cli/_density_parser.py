@@ -115,7 +115,8 @@ def _add_privacy(privacy: Any) -> None:
         "--delta",
         type=float,
         default=0.0,
-        help="with delta > 0 Gaussian noise is possible (default: 0)",
+        help="for Gaussian noise: gaussian_process needs it, iclp may use it, noisy "
+        "bins do without (default: 0)",
     )
     privacy.add_argument(
         "--mechanism",
