@@ -180,6 +180,31 @@ def test_sums_do_not_depend_on_order_or_blocks(monkeypatch):
         people.sum(points)
 
 
+@pytest.mark.parametrize("bandwidth", [(2.0,), (2.0, 0.7)])
+def test_sums_of_many_rows_are_exact(bandwidth):
+    n = 30_000
+    bumps = LatticeBumps(n, bandwidth, 1)
+    points = np.random.default_rng(4).uniform(size=(n, len(bandwidth)))
+    total = np.zeros(bumps.size, dtype=np.int64)
+    for start in range(0, n, 1000):
+        first, *rest = bumps._factors(points[start : start + 1000], None)
+        table = first if not rest else np.einsum("nv,nw->nvw", first, rest[0])
+        total += table.reshape(1000, -1).astype(np.int64).sum(axis=0)
+    assert total.max() > 2**53
+    np.testing.assert_array_equal(bumps.sum(points).values, total)
+
+
+def test_a_weight_of_zero_is_a_neighbour_of_one():
+    """Whose bump is as wide as the box, and whose values never are near zero."""
+    bumps = LatticeBumps(1, (2.0,), 6, is_weighted=True)
+    points = np.array([[0.5]])
+    change = bumps.sum(points, shares=np.ones(1)).values
+    assert not bumps.sum(points, shares=np.zeros(1)).values.any()
+    assert 0.9 * bumps.sensitivity <= change.sum() <= bumps.sensitivity
+    with pytest.raises(ValueError, match="is_weighted"):
+        LatticeBumps(1, (2.0,), 6).sum(points, shares=np.zeros(1))
+
+
 def test_too_many_points_are_refused():
     with pytest.raises(PrivacyError, match="choose a smaller degree"):
         model(degree=127).fit(rows(20, 3))
