@@ -104,11 +104,12 @@ class OnlineRelease:
 
     def _noise(self, points: list[Point], steps: list[int]) -> list[float]:
         """The noise of earlier answers."""
-        self._evaluate(points)
-        step = self._lattice.step
+        unit, values = self._lattice.step, self._values
+        if any(point not in values for point in points):
+            self._evaluate(points)
         return [
-            multiple * step - self._values[point]
-            for point, multiple in zip(points, steps, strict=True)
+            step * unit - values[point]
+            for point, step in zip(points, steps, strict=True)
         ]
 
     def _evaluate(self, points: list[Point]) -> None:

@@ -45,14 +45,15 @@ def release_normal(
     """
     words = bits.words(2)
     first, second = words.tolist()
-    scaled = value * 2.0**-lattice.exponent
+    unit = 2.0**-lattice.exponent
+    scaled = value * unit
     if abs(scaled) < _LIMIT and _TAIL < first < (1 << 64) - _TAIL:
         known = first >> 1
         draw = -math.log((known + 0.5) * 2.0**-63)
         error = 16 * ROUNDOFF * (1 + draw) + 1 / known
         angle = ((second >> 3) + 0.5) * _OCTANT
         part = math.sin(angle) if second & 1 else math.cos(angle)
-        radius = math.sqrt(2 * draw) * (deviation * 2.0**-lattice.exponent)
+        radius = math.sqrt(2 * draw) * (deviation * unit)
         noise = -radius * part if second & 2 else radius * part
         integer = math.floor(scaled)
         total = (scaled - integer) + noise
