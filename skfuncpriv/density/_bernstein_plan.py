@@ -16,6 +16,7 @@ from ._bernstein_values import DensityValues, choose_degree
 from ._grid_density import Estimate, cells_per_axis, positive_density
 
 _FAR = 4.0  # bandwidths beyond which a kernel has no mass to speak of
+_USED = 0.75  # part of the margin from which mass is brought back
 _ORDER = 2
 _NODES = 65
 
@@ -134,9 +135,10 @@ class BernsteinPlan:
             "renormalize": (nodes,),
         }[self.boundary[k]]
         degree, margin = self.operator.degree, self._margin[k]
+        far = _USED * margin  # polynomials are noisy at the ends of the lattice
         total = np.zeros((len(nodes), degree + 1))
         for image in images:
-            seen = (image >= -margin) & (image <= 1 + margin)
+            seen = (image >= -far) & (image <= 1 + far)
             places = (image[seen] + margin) / self._width[k]
             total[seen] += bernstein_basis(np.clip(places, 0.0, 1.0), degree)
         if self.boundary[k] == "renormalize":

@@ -113,13 +113,26 @@ class BinnedPlan:
 
     @property
     def expected_square(self) -> float:
-        """The variance of the noise of one coefficient of the density."""
-        return self.bins.size * self.noise_variance
+        """The expected squared L2 error that noise adds to the density of the box.
+
+        Without a kernel, what it adds to one coefficient.
+        """
+        square = self.bins.size * self.noise_variance
+        return square * self.largest_norm**2 if self._has_kernel else square
 
     @property
     def largest_norm(self) -> float:
-        """The largest coefficient that a density can have."""
-        return float(2.0 ** (len(self.box) / 2))
+        """A bound on the L2 norm of a density smoothed by the Gaussian kernel.
+
+        Without a kernel, one on a coefficient.
+        """
+        if not self._has_kernel:
+            return float(2.0 ** (len(self.box) / 2))
+        return float(np.prod((4 * np.pi * np.square(self.bandwidth)) ** -0.25))
+
+    @property
+    def _has_kernel(self) -> bool:
+        return isinstance(self.bandwidth, np.ndarray)
 
     @cached_property
     def _scale(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,20 @@ from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee, exact_epsilon
 from ._axes import BOUNDARIES
 from ._bandwidth import check_resolved, read_bandwidth, reference_bandwidth
+from ._bernstein_plan import BernsteinPlan
 from ._binned import BinnedPlan
 from ._coefficients import CoefficientPlan
 from ._points import read_box
 from ._process import ProcessPlan
 from ._smoothing import KERNELS
 
-PLANS = {"gaussian_process": ProcessPlan, "iclp": CoefficientPlan}
-MECHANISMS = ("auto", "binned", *PLANS)
+MECHANISMS = {
+    "auto": BinnedPlan,
+    "binned": BinnedPlan,
+    "gaussian_process": ProcessPlan,
+    "iclp": CoefficientPlan,
+    "bernstein": BernsteinPlan,
+}
 NOISES = ("laplace", "gaussian")
 MAX_FEATURES = 3
 QUANTILE_SHARE = 0.2  # of epsilon, for private quantiles that need a release
@@ -33,7 +39,7 @@ def check_parameters(model: Any, n_axes: int) -> None:
     """Refuse what no data could make right."""
     if model.mechanism not in MECHANISMS:
         raise ValueError(
-            f"mechanism must be one of {MECHANISMS}, got {model.mechanism!r}"
+            f"mechanism must be one of {tuple(MECHANISMS)}, got {model.mechanism!r}"
         )
     if model.noise not in NOISES:
         raise ValueError(f"noise must be one of {NOISES}, got {model.noise!r}")
@@ -56,7 +62,7 @@ def check_parameters(model: Any, n_axes: int) -> None:
             "Gaussian noise needs delta > 0, for example 1e-6, got delta=0: set it, or "
             "use mechanism='binned' with noise='laplace'"
         )
-    if model.mechanism not in ("auto", "binned"):
+    if MECHANISMS[model.mechanism] is not BinnedPlan:
         if model.noise != "laplace":
             raise ValueError(
                 f"noise={model.noise!r} belongs to mechanism='binned'; that of "
@@ -98,7 +104,10 @@ class Planner:
     ) -> None:
         check_parameters(model, n_axes)
         self._model = model
+        self._kind = MECHANISMS[model.mechanism]
         self._how = {"denoise": model.denoise, "is_weighted": is_weighted}
+        if self.is_binned:
+            self._how |= {"noise": model.noise, "kernel": model.kernel}
         self.n_people = check_count(n_people, "the number of people")
         self.box = read_box(model.bounds, n_axes)
         self.boundary = read_boundary(model.boundary, n_axes)
@@ -119,7 +128,7 @@ class Planner:
     @property
     def is_binned(self) -> bool:
         """Whether the release is one of bins."""
-        return self._model.mechanism in ("auto", "binned")
+        return self._kind is BinnedPlan
 
     @property
     def pays_for_quantiles(self) -> bool:
@@ -151,66 +160,68 @@ class Planner:
     @cached_property
     def quantile_plan(self) -> BinnedPlan:
         """Bins for private quantiles, at a share of epsilon."""
-        plan = self._binned(None)
         share = QUANTILE_SHARE * self._model.epsilon
-        return replace(plan, epsilon=share, delta=0.0, noise="laplace")
+        weighted = self._how["is_weighted"]
+        facts = (self.n_people, self.box, self.boundary, share, 0.0)
+        return BinnedPlan(*facts, is_weighted=weighted)
 
     @cached_property
     def plan(self) -> Any:
         """The plan of the release, where public facts decide the bandwidth."""
-        bandwidth = self.bandwidth
+        if self._rule is None:
+            return self._make(self.bandwidth)
         if self.is_binned and self._rule == "private-iqr":
-            return self._binned(self._rule)
-        if self.is_binned and self._rule == "pss" and self._model.denoise:
-            return self._binned(None)
-        if self._rule is not None:
-            bandwidth = reference_bandwidth(self.n_people, len(self.box), self._noise)
-            return self.plan_with(bandwidth)
-        return self._binned(bandwidth) if self.is_binned else self._smooth(bandwidth)
+            return self._make(self._rule)
+        if self.is_binned and self._model.denoise:
+            return self._make(None)
+        facts = (self.n_people, self.boundary, self._epsilon, self._model.delta)
+        how = tuple(self._how.items())
+        return self.plan_with(_selected_bandwidth(self._kind, *facts, how))
 
     def plan_with(self, bandwidth: np.ndarray) -> Any:
         """The plan with a bandwidth, or with the next larger one that is feasible."""
-        if self.is_binned:
-            return self._binned(bandwidth)
         while True:
             with suppress(PrivacyError):
-                plan = self._smooth(bandwidth)
+                plan = self._make(bandwidth)
                 plan.law  # noqa: B018
                 return plan
             bandwidth = 1.25 * bandwidth
 
-    def _noise(self, bandwidth: np.ndarray) -> float:
-        """The energy of the noise with a bandwidth; infinite where it is refused."""
-        if self.is_binned:
-            plan = self._binned(bandwidth)
-            overlap = np.prod((4 * np.pi * bandwidth**2) ** -0.5)
-            return float(plan.noise_variance * plan.bins.size * overlap)
+    @property
+    def _epsilon(self) -> float:
+        """What is left of epsilon for the estimate."""
+        if not self.pays_for_quantiles:
+            return self._model.epsilon
+        return _rest(self._model.epsilon, self.quantile_plan.epsilon)
+
+    def _make(self, bandwidth: np.ndarray | str | None) -> Any:
+        facts = (self.n_people, self.box, self.boundary)
+        budget = (self._epsilon, self._model.delta)
+        return self._kind(*facts, *budget, bandwidth=bandwidth, **self._how)
+
+
+@lru_cache(maxsize=64)
+def _selected_bandwidth(
+    kind: type,
+    n_people: int,
+    boundary: tuple[str, ...],
+    epsilon: float,
+    delta: float,
+    how: tuple[tuple[str, Any], ...],
+) -> np.ndarray:
+    """The bandwidth with the smallest predicted error, kept for equal facts."""
+    unit_box = ((0.0, 1.0),) * len(boundary)
+    facts = (n_people, unit_box, boundary, epsilon, delta)
+
+    def noise(bandwidth: np.ndarray) -> float:
         try:
-            return self._smooth(bandwidth).expected_square
+            return kind(*facts, bandwidth=bandwidth, **dict(how)).expected_square
         except PrivacyError:
             return math.inf
 
-    def _binned(self, bandwidth: np.ndarray | str | None) -> BinnedPlan:
-        model = self._model
-        return BinnedPlan(
-            *(self.n_people, self.box, self.boundary, model.epsilon, model.delta),
-            noise=model.noise,
-            kernel=model.kernel,
-            bandwidth=bandwidth,
-            **self._how,
-        )
-
-    def _smooth(self, bandwidth: np.ndarray) -> Any:
-        """A plan with a Gaussian kernel of its own."""
-        model = self._model
-        epsilon = model.epsilon
-        if self.pays_for_quantiles:
-            epsilon = _rest(epsilon, self.quantile_plan.epsilon)
-        return PLANS[model.mechanism](
-            *(self.n_people, self.box, self.boundary, epsilon, model.delta),
-            bandwidth=bandwidth,
-            **self._how,
-        )
+    bandwidth = reference_bandwidth(n_people, len(boundary), noise)
+    bandwidth.setflags(write=False)  # it is shared
+    return bandwidth
 
 
 def _rest(epsilon: float, spent: float) -> float:

@@ -18,7 +18,7 @@ from ..summaries import BallContributions
 from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
 
-_FAR = 4.0  # bandwidths beyond which a kernel has no mass to speak of
+_FAR = 3.0  # bandwidths beyond which a kernel has no mass to speak of
 _SLACK = 2.0**-40  # of the sensitivity, for roundings of its own formula
 
 
@@ -94,7 +94,7 @@ class ProcessPlan:
 
     @property
     def expected_square(self) -> float:
-        """The expected squared L2 error that noise adds to the density of the box."""
+        """The expected squared L2 error of the noise, but for what the bounds add."""
         height = self._budget.deviation(math.sqrt(2)) * self._height
         return float(height * height)
 
@@ -125,12 +125,17 @@ class ProcessPlan:
     def density(self, released: np.ndarray) -> Estimate:
         """From released coordinates to a density."""
         nodes = np.linspace(0, 1, cells_per_axis(len(self.box)) + 1)
+        index = self.expansion.index
         table = np.zeros([axis.size for axis in self.expansion.axes])
-        table[tuple(self.expansion.index)] = released
+        table[tuple(index)] = released
+        square = np.ones(index.shape[1])  # of the products, averaged over the nodes
         for k in range(table.ndim):
-            table = np.tensordot(table, self._functions(nodes, k), ([0], [1]))
+            functions = self._functions(nodes, k)
+            table = np.tensordot(table, functions, ([0], [1]))
+            square *= np.square(functions).mean(axis=0)[index[k]]
+        noise = self._height * self.law.smallest_scale * math.sqrt(square.sum())
         values = positive_density(self._height * table, is_mass_one=False)
-        return Estimate(values, math.sqrt(self.expected_square), self.bandwidth)
+        return Estimate(values, noise, self.bandwidth)
 
     def _functions(self, nodes: np.ndarray, k: int) -> np.ndarray:
         """The functions of an axis at nodes, with what lies beyond its bounds.

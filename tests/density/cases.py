@@ -15,6 +15,7 @@ MECHANISMS = {
     "gaussian": {"noise": "gaussian", "delta": 1e-6},
     "process": {"mechanism": "gaussian_process", "delta": 1e-6, "bandwidth": 0.8},
     "iclp": {"mechanism": "iclp", "bandwidth": 0.8},
+    "bernstein": {"mechanism": "bernstein", "bandwidth": 0.8},
     "iclp-gaussian": {"mechanism": "iclp", "bandwidth": 0.8, "delta": 1e-6},
 }
 each_mechanism = pytest.mark.parametrize("how", MECHANISMS.values(), ids=MECHANISMS)
