@@ -15,7 +15,7 @@ Columns:
 ``Silverman``     a kernel estimate without privacy, reflected at the bounds; bandwidth
                   0.9 min(s, IQR / 1.34) n^(-1/5)
 ``KDE oracle``    the same with the bandwidth that is best on average
-``Bernstein``     ``mechanism="bernstein"``
+``Bernstein``     ``mechanism="bernstein"``, for the six and five data sets: it is slow
 ``diffprivlib``   its histogram with the best number of bins, at half of epsilon: its
                   neighbours add or remove a row, ours replace one. It runs in an
                   environment of its own: ``--diffprivlib PATH/bin/python``
@@ -29,9 +29,11 @@ oracle's bandwidth, and no noise, makes of the histogram's error.
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import tempfile
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +41,7 @@ import numpy as np
 from scipy import fft
 from scipy.stats import beta, norm, triang
 
-from skfuncpriv import PrivateKDE
+from skfuncpriv import NoiseDominatesWarning, PrivateKDE
 
 T = np.linspace(0, 1, 8193)
 SETTINGS = ((10_000, 1.0), (100_000, 0.1), (10_000, 0.1), (1000, 1.0), (1000, 0.1))
@@ -192,36 +194,53 @@ def silverman(points):
     return 0.9 * spread * len(points) ** -0.2
 
 
-_DIFFPRIVLIB = """
+_WORKER = """
 import sys, numpy as np
 from diffprivlib.tools import histogram
-data = np.load(sys.argv[1])
-epsilon, bins = float(sys.argv[3]), [int(b) for b in sys.argv[4:]]
-found = {}
-for key in data.files:
-    points = np.clip(data[key], 0, 1)
-    for b in bins:
-        found[f"{key}_{b}"], _ = histogram(points, epsilon, bins=b, range=(0, 1))
-np.savez(sys.argv[2], **found)
+print("ready", flush=True)
+for line in sys.stdin:
+    source, target, epsilon, *bins = line.split()
+    with np.load(source) as data:
+        found = {
+            f"{key}_{b}": histogram(data[key], float(epsilon), int(b), (0, 1))[0]
+            for key in data.files
+            for b in bins
+        }
+    np.savez(target, **found)
+    print("done", flush=True)
 """
 
 
-def diffprivlib_counts(python, data, epsilon):
-    """Counts by data set and number of bins, or why there are none."""
-    if python is None:
-        return "not run: say --diffprivlib PATH/bin/python"
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "data.npz"), Path(folder, "counts.npz")
-        np.savez(source, **{str(k): points for k, points in enumerate(data)})
-        words = [python, "-c", _DIFFPRIVLIB, source, target, epsilon, *BINS]
-        try:
-            done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
-        except OSError as error:
-            return f"not run: {error}"
-        if done.returncode:
-            return f"not run: {done.stderr.strip().splitlines()[-1]}"
-        with np.load(target) as counts:
-            return dict(counts)
+@contextmanager
+def diffprivlib(python):
+    """Its histograms, from a process of its own; None, with a reason, without it."""
+    if python is None or shutil.which(python) is None:
+        print("diffprivlib not run: say --diffprivlib PATH/bin/python")
+        yield None
+        return
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    words = [python, "-W", "ignore", "-c", _WORKER]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Path(folder, "log").open("w+") as log,
+        subprocess.Popen(words, stderr=log, **pipes) as process,
+    ):
+        names = [str(Path(folder, f"{name}.npz")) for name in ("data", "counts")]
+
+        def counts(data, epsilon):
+            """Counts by data set and number of bins."""
+            np.savez(names[0], **{str(k): np.clip(x, 0, 1) for k, x in enumerate(data)})
+            print(*names, epsilon, *BINS, file=process.stdin, flush=True)
+            process.stdout.readline()
+            with np.load(names[1]) as found:
+                return dict(found)
+
+        if process.stdout.readline() == "ready\n":
+            yield counts
+        else:
+            log.seek(0)
+            print(f"diffprivlib not run: {log.read().strip().splitlines()[-1]}")
+            yield None
 
 
 class Row(NamedTuple):
@@ -253,7 +272,7 @@ def summary(errors):
     return float(np.mean(errors)), float(np.std(errors, ddof=1) / np.sqrt(len(errors)))
 
 
-def compare(density, n, epsilon, seeds, python, with_bernstein):
+def compare(density, n, epsilon, seeds, counts_there, n_bernstein):
     """One row of the table."""
     truth, draw = density
     data = [draw(n, np.random.default_rng(seed)) for seed in seeds]
@@ -276,15 +295,15 @@ def compare(density, n, epsilon, seeds, python, with_bernstein):
     errors["KDE oracle"] = best(
         [squared_error(kernel_estimates(x, BANDWIDTHS), truth) for x in data]
     )
-    if with_bernstein:
+    if n_bernstein:
         errors["Bernstein"] = summary(
             [
                 squared_error(private(x, epsilon, mechanism="bernstein"), truth)
-                for x in data
+                for x in data[:n_bernstein]
             ]
         )
-    counts = diffprivlib_counts(python, data, epsilon / 2)
-    if isinstance(counts, dict):
+    if counts_there is not None:
+        counts = counts_there(data, epsilon / 2)
         errors["diffprivlib"] = best(
             [
                 [
@@ -299,26 +318,17 @@ def compare(density, n, epsilon, seeds, python, with_bernstein):
     return Row(errors, ratio, targets[min(4, round(np.log10(n * epsilon)))])
 
 
-def has_bernstein():
-    """Whether this version has the mechanism; if not, say why."""
-    try:
-        private(np.linspace(0, 1, 100), 1.0, mechanism="bernstein")
-    except ValueError as error:
-        print(f"Bernstein not run: {error}")
-        return False
-    return True
-
-
 def print_table(n, epsilon, rows):
-    columns = list(next(iter(rows.values())).errors)
+    columns = list(dict.fromkeys(c for row in rows.values() for c in row.errors))
     print(f"\nn = {n}, epsilon = {epsilon:g}: integrated squared error +- its error")
     head = "".join(f"{column:>17s}" for column in columns)
     print(f"{'':22s}{head}   ours / histogram   KDE / histogram")
     for name, row in rows.items():
-        cells = "".join(
-            f"{f'{mean:.4f} +- {error:.4f}':>17s}"
-            for mean, error in row.errors.values()
-        )
+        cells = ""
+        for column in columns:
+            mean, error = row.errors.get(column, (np.nan, np.nan))
+            cell = f"{mean:.4f} +- {error:.4f}" if column in row.errors else "-"
+            cells += f"{cell:>17s}"
         verdict = "met" if row.is_met else "not met"
         print(
             f"{name:22s}{cells}   {row.ratio:.2f} <= {row.target:.2f} {verdict:7s}"
@@ -333,24 +343,23 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--listed", action="store_true", help="only the six named")
     parser.add_argument("--settings", type=int, nargs="+", default=range(len(SETTINGS)))
+    parser.add_argument("--bernstein", type=int, default=5, help="data sets for it")
     parser.add_argument("--diffprivlib", metavar="PYTHON")
     arguments = parser.parse_args()
     warnings.simplefilter("error")
-    python = arguments.diffprivlib
-    found = diffprivlib_counts(python, [np.linspace(0, 1, 9)], 1.0)
-    if isinstance(found, str):
-        print(f"diffprivlib {found}")
-        python = None
-    with_bernstein = has_bernstein()
+    warnings.simplefilter("ignore", NoiseDominatesWarning)
     shown = densities()
     if arguments.listed:
         shown = {name: shown[name] for name in LISTED}
-    for n, epsilon in (SETTINGS[k] for k in arguments.settings):
-        rows = {}
-        for name, density in shown.items():
-            seeds = [(arguments.seed, k) for k in range(arguments.datasets)]
-            rows[name] = compare(density, n, epsilon, seeds, python, with_bernstein)
-        print_table(n, epsilon, rows)
+    with diffprivlib(arguments.diffprivlib) as counts_there:
+        for n, epsilon in (SETTINGS[k] for k in arguments.settings):
+            rows = {}
+            for name, density in shown.items():
+                seeds = [(arguments.seed, k) for k in range(arguments.datasets)]
+                n_bernstein = arguments.bernstein if name in LISTED else 0
+                facts = (n, epsilon, seeds, counts_there, n_bernstein)
+                rows[name] = compare(density, *facts)
+            print_table(n, epsilon, rows)
 
 
 if __name__ == "__main__":
