@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,7 +22,9 @@ from ._grid_density import Estimate, cells_per_axis, positive_density
 
 _SMALLEST = 1e-3  # weight of a coefficient that is still released
 _MOST = 1024
-_SENSITIVITY = 2.0  # of a sum of vectors of the unit ball
+_BALL = 2.0  # how far two vectors of the unit ball can be apart
+_FINE = 512  # points per function, over which the largest distance is sought
+_SLACK = 2.0**-30  # of a distance, far above every rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +95,37 @@ class CoefficientPlan:
         return float(np.sqrt(len(self.weights) * 2.0 ** len(self.box)))
 
     @cached_property
+    def sensitivity(self) -> float:
+        """How far the sum of contributions can move, in units of `radius`.
+
+        On one axis the largest distance from zero, between whose candidates functions
+        move by at most sqrt(2) pi r, r their rank; otherwise what two vectors of the
+        ball allow. Averages of points lie between points.
+        """
+        if len(self.box) > 1 or self.is_weighted:
+            return _BALL
+        (axis,), chosen = self._axes, self._chosen[0][:, 0]
+        nodes = np.linspace(0.0, 1.0, _FINE * len(chosen) + 1)
+        functions = axis.functions(nodes)[:, chosen]
+        farthest = np.linalg.norm(functions - functions[0], axis=1).max()
+        speed = math.sqrt(2) * math.pi * np.linalg.norm(axis.ranks[chosen])
+        between = float(farthest + speed * nodes[1] / 2) / self.radius
+        steps = math.sqrt(len(chosen)) * self._ball.lattice.step
+        return min(between * (1 + _SLACK) + steps, _BALL)
+
+    @cached_property
+    def _ball(self) -> BallContributions:
+        return BallContributions(self.n_people, len(self.weights), 1.0)
+
+    @cached_property
     def law(self) -> NoiseLaw:
         """The law of the noise of the sum of contributions, in units of `radius`."""
         size = len(self.weights)
         if self.delta > 0:
-            sigma = GaussianBudget(self.epsilon, self.delta).deviation(_SENSITIVITY)
+            sigma = GaussianBudget(self.epsilon, self.delta).deviation(self.sensitivity)
             return IndependentGaussian((sigma,) * size)
         blocks = best_partition(self.weights)
-        return BlockSpherical.scale_for(self.epsilon, _SENSITIVITY, *blocks)
+        return BlockSpherical.scale_for(self.epsilon, self.sensitivity, *blocks)
 
     @property
     def expected_square(self) -> float:
@@ -121,8 +147,7 @@ class CoefficientPlan:
         shares: np.ndarray | None = None,
     ) -> FixedPoint:
         """The exact sum of what people contribute, in units of `radius`."""
-        ball = BallContributions(self.n_people, len(self.weights), 1.0)
-        return sum_in_ball(self._features, ball, points, codes, shares)
+        return sum_in_ball(self._features, self._ball, points, codes, shares)
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What a release by this plan promises."""
