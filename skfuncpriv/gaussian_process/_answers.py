@@ -26,8 +26,8 @@ _APPLICATION = 0x736B6661  # "skfa"
 _VERSION = 1
 _BUSY_SECONDS = 120.0
 
-# Threads take turns, and none is at work while the process forks, which would copy locks
-# of SQLite.
+# Threads take turns, and none is at work while the process forks, which would copy
+# locks of SQLite.
 ONE_AT_A_TIME = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -137,17 +137,15 @@ class Answers:
 
     def around(self, point: float) -> tuple[Any, Any]:
         """(point, answer) of the next points below, and at or above; None at an end."""
-        execute = self._cursor.execute
-        below = execute(
-            "SELECT point, answer FROM answers WHERE point < ? "
-            "ORDER BY point DESC LIMIT 1",
+        rows = self._cursor.execute(
+            "SELECT point, answer FROM answers WHERE point >= coalesce("
+            "(SELECT max(point) FROM answers WHERE point < ?1), ?1) "
+            "ORDER BY point LIMIT 2",
             (point,),
-        ).fetchone()
-        above = execute(
-            "SELECT point, answer FROM answers WHERE point >= ? ORDER BY point LIMIT 1",
-            (point,),
-        ).fetchone()
-        return below, above
+        ).fetchall()
+        if rows and rows[0][0] < point:
+            return rows[0], (rows[1] if len(rows) == 2 else None)
+        return None, (rows[0] if rows else None)
 
     def in_order(self) -> list[tuple[Any, int]]:
         """(point, answer) of all answers, by points."""

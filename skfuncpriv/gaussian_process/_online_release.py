@@ -22,13 +22,14 @@ from ._conditioning import (
     coordinates,
 )
 from ._kernels import ExponentialKernel, Kernel
-from ._scalar_normal import release_normal
+from ._scalar_normal import Reserve, release_normal
 
 _VALUE_ERROR = 2.0**-30  # of the sensitivity
 _MOST_POINTS = {MarkovConditioning: 1_000_000, CholeskyConditioning: 2_000}
 _LARGEST_NUGGET = 2.0**-6
 _SMALLEST = 1e-200
 _FALSE_ALARM = 1e-15
+_READ_AHEAD = 256
 
 
 class OnlineRelease:
@@ -70,7 +71,9 @@ class OnlineRelease:
             try:
                 with self._answers.writing():
                     self._check_room(points)
-                    steps = [self._answer(point) for point in points]
+                    ahead = 2 * min(len(points), _READ_AHEAD)
+                    bits = Reserve(self._bits, ahead)  # of this call alone
+                    steps = [self._answer(point, bits) for point in points]
             except BaseException:  # what was not stored must not be remembered
                 self._conditioning.forget()
                 raise
@@ -88,7 +91,7 @@ class OnlineRelease:
                 "given for another one"
             )
 
-    def _answer(self, point: Point) -> int:
+    def _answer(self, point: Point, bits: RandomBits) -> int:
         """The answer that was given, or a new one; inside a transaction."""
         step = self._conditioning.step(point, self._answers, self._noise)
         if isinstance(step, int):
@@ -97,7 +100,7 @@ class OnlineRelease:
             self._values[point] + step.mean,
             self._deviation * step.deviation,
             self._lattice,
-            self._bits,
+            bits,
         )
         self._answers.add(point, answer, step.factor)
         return answer

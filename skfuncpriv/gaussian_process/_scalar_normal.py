@@ -9,6 +9,7 @@ what it leaves undecided the law itself decides, from the very same words.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -64,19 +65,32 @@ def release_normal(
             if 0.5 - abs(total - nearest) > band:
                 return integer + nearest
     law = IndependentGaussian((deviation,))
-    return int(law.release(np.array([value]), lattice, _Replay(words, bits))[0])
+    return int(law.release(np.array([value]), lattice, Reserve(bits, words=words))[0])
 
 
-class _Replay(RandomBits):
-    """A source that hands out given words first."""
+class Reserve(RandomBits):
+    """A source that hands out words at hand first, and reads many at a time.
 
-    def __init__(self, words: Words, bits: RandomBits) -> None:
-        self._words: Words | None = words
-        self._bits = bits
+    Parameters
+    ----------
+    bits : RandomBits
+        Where words come from.
+    ahead : int, default=0
+        How many are read at once, if one is needed.
+    words : ndarray of uint64, default=()
+        Words at hand, for example those that are to be read again.
+    """
+
+    def __init__(self, bits: RandomBits, ahead: int = 0, words: Any = ()) -> None:
         self.seeded = bits.seeded
+        self._bits, self._ahead = bits, ahead
+        self._words, self._start = words, 0
 
     def words(self, count: int) -> Words:
-        if self._words is None:
-            return self._bits.words(count)
-        words, self._words = self._words, None
-        return words
+        stop = self._start + count
+        if stop > len(self._words):
+            self._words = self._bits.words(max(count, self._ahead))
+            stop = count
+        taken = self._words[stop - count : stop]
+        self._start = stop
+        return taken
