@@ -110,8 +110,7 @@ class RidgeFunction:
     def __init__(self, kernel: Kernel, alpha: float, low: float, high: float) -> None:
         self.kernel = kernel
         self.center = low / 2 + high / 2
-        self._alpha, self._low, self._high = alpha, low, high
-        self._half = high / 2 - low / 2
+        self._alpha, self._half = alpha, high / 2 - low / 2
 
     def unit(self, n: int) -> float:  # noqa: ARG002
         """Half the range of y."""
@@ -147,8 +146,7 @@ class RidgeFunction:
         expansion: Expansion,
     ) -> FixedPoint:
         """The coordinates of sum_i a_i K_{x_i}, where (K + alpha) a = y."""
-        targets = np.clip(y, self._low, self._high) - self.center
-        targets = np.clip(targets / self._half, -1.0, 1.0)
+        targets = np.clip((y - self.center) / self._half, -1.0, 1.0)
         gram = self.kernel(X, X)
         gram[np.diag_indices(n)] += self._alpha
         factor = cho_factor(gram, overwrite_a=True, check_finite=False)

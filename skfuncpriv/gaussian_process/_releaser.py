@@ -306,12 +306,12 @@ class GaussianProcessReleaser(PrivateEstimator):
         """Private targets in the form that the function needs, or None."""
         if isinstance(function, DensityFunction):
             return None
-        if isinstance(function, StatedFunction) and self.y_bounds is None:
+        if not isinstance(function, StatedFunction):
+            return read_targets(y, n_rows)
+        if self.y_bounds is None or y is None:
             return y
-        if isinstance(function, StatedFunction) and y is None:
-            return None
-        targets = read_targets(y, n_rows)
-        return np.clip(targets, *check_interval(self.y_bounds, "y_bounds"))
+        low, high = check_interval(self.y_bounds, "y_bounds")
+        return np.clip(read_targets(y, n_rows), low, high)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

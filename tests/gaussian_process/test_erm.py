@@ -62,6 +62,19 @@ def test_ridge_sensitivity_is_attained_by_one_person():
         assert 0 <= ridge_sensitivity(1.0, 1.0, psi, 1) - change < 1e-11
 
 
+@pytest.mark.parametrize("psi", [1e-5, 1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("n", [2, 30, 10_000])
+def test_ridge_bounds_what_was_derived_and_not_much_more(psi, n):
+    """Twice the largest norm(f - g) of the Notes, by a search over m and w."""
+    k = 1 / psi
+    m = np.append(np.geomspace(1e-7, 0.1, 400), np.linspace(0.1, 1, 1000))[:, None]
+    w = m**2 + (m - m**2) * np.linspace(0, 1, 301)
+    others = np.sqrt(k * np.maximum(m - w, 0) * (n - 1) / n)
+    norms = np.sqrt(k * w / psi) * (1 + others) / (n + k * m)
+    derived = min(2 * norms.max(), 1 / math.sqrt(psi))
+    assert derived <= ridge_sensitivity(1.0, 1.0, psi, n) <= 1.25 * derived
+
+
 @pytest.mark.parametrize("psi", [1e-4, 0.01, 1.0])
 @pytest.mark.parametrize("n", [1, 30, 10_000])
 def test_ridge_is_sharper_than_any_lipschitz_loss(psi, n):

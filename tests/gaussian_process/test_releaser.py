@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skfuncpriv import GaussianProcessReleaser, NoiseDominatesWarning, PrivacyError
 from skfuncpriv.gaussian_process import ExponentialKernel, GaussianKernel
-from skfuncpriv.privacy import BudgetLedger
+from skfuncpriv.privacy import BudgetLedger, analytic_gaussian_sigma
 from tests.gaussian_process.release import hidden_by
 
 RNG = np.random.default_rng(8)
@@ -139,7 +139,8 @@ def test_attributes():
     assert model.n_people_ == 400
     assert model.n_features_in_ == 1
     assert model.kernel_ == GaussianKernel(0.1)
-    assert model.noise_std_ > 3 * model.sensitivity_ / 2
+    ratio = analytic_gaussian_sigma(2.0, 1e-6)
+    assert model.noise_std_ == pytest.approx(ratio * model.sensitivity_, rel=1e-9)
     assert model.expansion_error_ <= 1e-6
     assert model.coef_.ndim == 1
     assert model.guarantee_.epsilon == 2.0
