@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..noise import FixedPoint, IndependentLaplace, NoiseLaw
 from ..privacy import PrivacyGuarantee, laplace_scale
 from ._bernstein_operator import BernsteinOperator, bernstein_basis
 from ._bernstein_values import DensityValues, choose_degree
 from ._grid_density import Estimate, cells_per_axis, positive_density
+from ._kernel_plan import KernelPlan
 
-_FAR = 4.0  # bandwidths beyond which a kernel has no mass to speak of
-_USED = 0.75  # part of the margin from which mass is brought back
 _ORDER = 2
 _NODES = 65
 
 
 @dataclass(frozen=True, eq=False)
-class BernsteinPlan:
+class BernsteinPlan(KernelPlan):
     """Everything about a Bernstein release that follows from public facts.
 
     The lattice covers the box and a margin, so that mass beyond the bounds can be
@@ -30,24 +28,10 @@ class BernsteinPlan:
 
     Parameters
     ----------
-    n_people, box, boundary, epsilon, delta
-        As for `BinnedPlan`; the noise is Laplace noise, which needs no delta.
-    bandwidth : ndarray, shape (d,)
-        Bandwidths in widths of the box.
-    denoise : bool
-        Not used.
-    is_weighted : bool
-        Whether rows have weights.
+    n_people, box, boundary, epsilon, delta, bandwidth, denoise, is_weighted
+        As for `KernelPlan`; the noise is Laplace noise, which needs no delta, of values
+        that are averaged by the polynomials.
     """
-
-    n_people: int
-    box: tuple[tuple[float, float], ...]
-    boundary: tuple[str, ...]
-    epsilon: float
-    delta: float
-    bandwidth: np.ndarray
-    denoise: bool = True
-    is_weighted: bool = False
 
     @cached_property
     def operator(self) -> BernsteinOperator:
@@ -69,12 +53,7 @@ class BernsteinPlan:
         nodes = (np.arange(_NODES) + 0.5) / _NODES
         functions = [self._functions(nodes, k) for k in range(len(self.box))]
         square = self.operator.mean_square(functions)
-        return 2 * (self._height * self.law.smallest_scale) ** 2 * square
-
-    @property
-    def largest_norm(self) -> float:
-        """The L2 norm of a kernel of mass one: that of a density is not larger."""
-        return float(np.prod((4 * np.pi * np.square(self.bandwidth)) ** -0.25))
+        return 2 * (self.height * self.law.smallest_scale) ** 2 * square
 
     def sum(
         self,
@@ -83,9 +62,7 @@ class BernsteinPlan:
         shares: np.ndarray | None = None,
     ) -> FixedPoint:
         """The exact sum of people's bumps on the lattice."""
-        low, high = np.array(self.box).T
-        unit = (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)
-        places = (unit + self._margin) / self._width
+        places = (self.in_widths(points) + self.margin) / self._width
         return self._values.value(self.operator.degree, places, codes, shares)
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
@@ -102,46 +79,23 @@ class BernsteinPlan:
         table = operator.coefficients(table)
         for k in range(table.ndim):
             table = np.tensordot(table, self._functions(nodes, k), ([0], [1]))
-        values = positive_density(self._height * table, is_mass_one=False)
+        values = positive_density(self.height * table, is_mass_one=False)
         return Estimate(values, math.sqrt(self.expected_square), self.bandwidth)
-
-    @property
-    def _margin(self) -> np.ndarray:
-        """How far mass beyond the bounds is followed, in widths of the box."""
-        inside = np.array([rule == "renormalize" for rule in self.boundary])
-        return np.where(inside, 0.0, np.minimum(_FAR * self.bandwidth, 1.0))
 
     @property
     def _width(self) -> np.ndarray:
         """The widths of the lattice, in widths of the box."""
-        return 1 + 2 * self._margin
+        return 1 + 2 * self.margin
 
     @property
     def _values(self) -> DensityValues:
         bandwidth = tuple((self.bandwidth / self._width).tolist())
         return DensityValues(self.n_people, bandwidth, self.is_weighted)
 
-    @property
-    def _height(self) -> float:
-        """The height of one person's kernel."""
-        volume = np.prod(np.sqrt(2 * np.pi) * self.bandwidth)
-        return float(1 / (self.n_people * volume))
-
     def _functions(self, nodes: np.ndarray, k: int) -> np.ndarray:
-        """The polynomials of an axis at nodes, with what lies beyond its bounds."""
-        images = {
-            "reflect": (nodes, -nodes, 2 - nodes),
-            "periodic": (nodes, nodes - 1, nodes + 1),
-            "renormalize": (nodes,),
-        }[self.boundary[k]]
-        degree, margin = self.operator.degree, self._margin[k]
-        far = _USED * margin  # polynomials are noisy at the ends of the lattice
-        total = np.zeros((len(nodes), degree + 1))
-        for image in images:
-            seen = (image >= -far) & (image <= 1 + far)
-            places = (image[seen] + margin) / self._width[k]
-            total[seen] += bernstein_basis(np.clip(places, 0.0, 1.0), degree)
-        if self.boundary[k] == "renormalize":
-            h = self.bandwidth[k]
-            total /= (ndtr((1 - nodes) / h) - ndtr(-nodes / h))[:, None]
-        return total
+        degree, margin, width = self.operator.degree, self.margin[k], self._width[k]
+        return self.with_images(
+            lambda t: bernstein_basis(np.clip((t + margin) / width, 0.0, 1.0), degree),
+            nodes,
+            k,
+        )

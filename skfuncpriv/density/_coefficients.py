@@ -19,6 +19,7 @@ from ..summaries import BallContributions
 from ._axes import Axis, make_axis
 from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
+from ._kernel_plan import KernelPlan
 
 _SMALLEST = 1e-3  # weight of a coefficient that is still released
 _MOST = 1024
@@ -28,7 +29,7 @@ _SLACK = 2.0**-30  # of a distance, far above every rounding error
 
 
 @dataclass(frozen=True, eq=False)
-class CoefficientPlan:
+class CoefficientPlan(KernelPlan):
     """Everything about a release of coefficients that follows from public facts.
 
     The Gaussian kernel of bandwidth h multiplies frequency r (in half-waves) by
@@ -38,22 +39,9 @@ class CoefficientPlan:
 
     Parameters
     ----------
-    n_people, box, boundary, epsilon, delta
-        As for `BinnedPlan`.
-    bandwidth : ndarray, shape (d,)
-        Bandwidths in widths of the box.
-    denoise, is_weighted
-        As for `BinnedPlan`; with weights the constant is released, too.
+    n_people, box, boundary, epsilon, delta, bandwidth, denoise, is_weighted
+        As for `KernelPlan`; with weights the constant is released, too.
     """
-
-    n_people: int
-    box: tuple[tuple[float, float], ...]
-    boundary: tuple[str, ...]
-    epsilon: float
-    delta: float
-    bandwidth: np.ndarray
-    denoise: bool = True
-    is_weighted: bool = False
 
     def __post_init__(self) -> None:
         if len(self.weights) > _MOST:
@@ -133,13 +121,6 @@ class CoefficientPlan:
         deviation = self.weights * self.law.std * self.radius / self.n_people
         return float(np.square(deviation).sum())
 
-    @property
-    def largest_norm(self) -> float:
-        """A bound on the L2 norm of the smoothed density of the box."""
-        return (
-            float(self.radius * np.linalg.norm(self.weights)) / len(self.weights) ** 0.5
-        )
-
     def sum(
         self,
         points: np.ndarray,
@@ -178,8 +159,8 @@ class CoefficientPlan:
     def _features(self, points: np.ndarray) -> np.ndarray:
         """The functions at each point, in units of `radius`."""
         result = np.full((len(points), len(self.weights)), 1 / self.radius)
-        for k, (axis, (low, high)) in enumerate(zip(self._axes, self.box, strict=True)):
-            unit = np.clip(points[:, k], low, high) / 2 - low / 2
-            functions = axis.functions(unit / (high / 2 - low / 2))
-            result *= functions[:, self._chosen[0][:, k]]
+        for k, (axis, t) in enumerate(
+            zip(self._axes, self.in_widths(points).T, strict=True)
+        ):
+            result *= axis.functions(t)[:, self._chosen[0][:, k]]
         return result

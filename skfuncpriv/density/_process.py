@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..gaussian_process import GaussianKernel
 from ..gaussian_process._calibration import GaussianBudget
@@ -17,13 +16,13 @@ from ..privacy import PrivacyGuarantee
 from ..summaries import BallContributions
 from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
+from ._kernel_plan import KernelPlan
 
-_FAR = 3.0  # bandwidths beyond which a kernel has no mass to speak of
 _SLACK = 2.0**-40  # of the sensitivity, for roundings of its own formula
 
 
 @dataclass(frozen=True, eq=False)
-class ProcessPlan:
+class ProcessPlan(KernelPlan):
     """Everything about a Gaussian process release that follows from public facts.
 
     A person contributes K(x, .), K the Gaussian kernel of the estimate, in coordinates
@@ -33,35 +32,16 @@ class ProcessPlan:
 
     Parameters
     ----------
-    n_people, box, boundary, epsilon, delta
-        As for `BinnedPlan`.
-    bandwidth : ndarray, shape (d,)
-        Bandwidths in widths of the box.
-    denoise, is_weighted : bool
-        Not used: a smooth release has no white noise to be removed, and it is divided
-        by its mass in any case.
+    n_people, box, boundary, epsilon, delta, bandwidth, denoise, is_weighted
+        As for `KernelPlan`; the release has no white noise to be removed, and is
+        divided by its mass in any case.
     """
-
-    n_people: int
-    box: tuple[tuple[float, float], ...]
-    boundary: tuple[str, ...]
-    epsilon: float
-    delta: float
-    bandwidth: np.ndarray
-    denoise: bool = True
-    is_weighted: bool = False
 
     @cached_property
     def expansion(self) -> TensorExpansion:
         """The finite expansion of the kernel on the unit cube and its margin."""
         kernel = GaussianKernel(tuple(self.bandwidth.tolist()))
-        return TensorExpansion.on_box(kernel, -self._margin, 1 + self._margin)
-
-    @property
-    def _margin(self) -> np.ndarray:
-        """How far mass beyond the bounds is followed, in widths of the box."""
-        inside = np.array([rule == "renormalize" for rule in self.boundary])
-        return np.where(inside, 0.0, np.minimum(_FAR * self.bandwidth, 1.0))
+        return TensorExpansion.on_box(kernel, -self.margin, 1 + self.margin)
 
     @cached_property
     def ball(self) -> BallContributions:
@@ -95,19 +75,8 @@ class ProcessPlan:
     @property
     def expected_square(self) -> float:
         """The expected squared L2 error of the noise, but for what the bounds add."""
-        height = self._budget.deviation(math.sqrt(2)) * self._height
+        height = self._budget.deviation(math.sqrt(2)) * self.height
         return float(height * height)
-
-    @property
-    def largest_norm(self) -> float:
-        """The L2 norm of a kernel of mass one: that of a density is not larger."""
-        return float(np.prod((4 * np.pi * np.square(self.bandwidth)) ** -0.25))
-
-    @property
-    def _height(self) -> float:
-        """The height of one person's kernel."""
-        volume = np.prod(np.sqrt(2 * np.pi) * self.bandwidth)
-        return float(1 / (self.n_people * volume))
 
     def sum(
         self,
@@ -133,33 +102,13 @@ class ProcessPlan:
             functions = self._functions(nodes, k)
             table = np.tensordot(table, functions, ([0], [1]))
             square *= np.square(functions).mean(axis=0)[index[k]]
-        noise = self._height * self.law.smallest_scale * math.sqrt(square.sum())
-        values = positive_density(self._height * table, is_mass_one=False)
+        noise = self.height * self.law.smallest_scale * math.sqrt(square.sum())
+        values = positive_density(self.height * table, is_mass_one=False)
         return Estimate(values, noise, self.bandwidth)
 
     def _functions(self, nodes: np.ndarray, k: int) -> np.ndarray:
-        """The functions of an axis at nodes, with what lies beyond its bounds.
-
-        Mass beyond is mirrored, comes in at the other end, or is made up for, after the
-        release: before it, the sensitivity would be that of several kernels.
-        """
-        images = {
-            "reflect": (nodes, -nodes, 2 - nodes),
-            "periodic": (nodes, nodes - 1, nodes + 1),
-            "renormalize": (nodes,),
-        }[self.boundary[k]]
-        axis, margin = self.expansion.axes[k], self._margin[k]
-        unit = self.expansion.transform[k, k]
-        total = np.zeros((len(nodes), axis.size))
-        for image in images:
-            seen = (image >= -margin) & (image <= 1 + margin)
-            total[seen] += axis.coordinates(image[seen, None] * unit)
-        if self.boundary[k] == "renormalize":
-            h = self.bandwidth[k]
-            total /= (ndtr((1 - nodes) / h) - ndtr(-nodes / h))[:, None]
-        return total
+        axis, unit = self.expansion.axes[k], self.expansion.transform[k, k]
+        return self.with_images(lambda t: axis.coordinates(t[:, None] * unit), nodes, k)
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
-        low, high = np.array(self.box).T
-        unit = (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)
-        return self.expansion.coordinates(unit)
+        return self.expansion.coordinates(self.in_widths(points))

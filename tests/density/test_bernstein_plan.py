@@ -84,7 +84,7 @@ def test_expected_noise_is_that_of_releases(n_axes, boundary):
     functions = facts._functions((np.arange(65) + 0.5) / 65, 0)
     for _ in range(n_axes):
         curves = np.tensordot(curves, functions, ([1], [1]))
-    squares = np.mean((facts._height * curves.reshape(400, -1)) ** 2, axis=1)
+    squares = np.mean((facts.height * curves.reshape(400, -1)) ** 2, axis=1)
     error = squares.std() / np.sqrt(400)
     # Means over 65 and over 257 nodes differ by less than two per cent.
     gap = abs(squares.mean() / facts.expected_square - 1)
