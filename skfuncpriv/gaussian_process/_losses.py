@@ -37,9 +37,14 @@ class Loss(ABC):
         """Whether the slope jumps."""
         return math.isinf(self.curvature_bound)
 
+    @property
     @abstractmethod
-    def lipschitz(self, kappa: float, psi: float) -> float:
-        """L, for features of norm at most kappa."""
+    def steepest(self) -> float:
+        """The supremum of the size of slopes; infinite for the squared loss."""
+
+    def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
+        """L, between the values of minimisers with features of norm at most kappa."""
+        return self.steepest
 
     @property
     @abstractmethod
@@ -47,8 +52,12 @@ class Loss(ABC):
         """The supremum of -slope(f) * f over all values and targets."""
 
     def sensitivity(self, kappa: float, psi: float, n: int, unit: str) -> float:  # noqa: ARG002
-        """How far the minimiser moves in norm when one of n people is replaced."""
-        return erm_sensitivity(self.lipschitz(kappa, psi), kappa, psi, n)
+        """How far the minimiser moves in norm when one of n people is replaced.
+
+        L kappa / (psi n), and never more than the diameter of all minimisers.
+        """
+        move = erm_sensitivity(self.lipschitz(kappa, psi), kappa, psi, n)
+        return min(move, 2 * self.norm_bound(kappa, psi))
 
     def norm_bound(self, kappa: float, psi: float) -> float:
         """A bound on the norm of every minimiser w.
@@ -95,14 +104,20 @@ class LogisticLoss(Loss):
     curvature_bound = 0.25
     is_piecewise = False
     typical_norm = 2.0
+    steepest = 1.0
+    largest_pull = 0.27846455  # sup f / (1 + exp(f)) = W(1 / e) of Lambert, rounded up
 
-    def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
-        return 1.0
+    def lipschitz(self, kappa: float, psi: float) -> float:
+        """The slope at the least value -kappa R of a minimiser, target 1.
 
-    @property
-    def largest_pull(self) -> float:
-        """sup f / (1 + exp(f)) = W(1 / e) of Lambert, rounded up."""
-        return 0.27846455
+        Each bound on R gives an L, and each L a bound on R, see `norm_bound`.
+        """
+        largest = kappa * math.sqrt(self.largest_pull / (2 * psi))
+        slope = 1.0
+        for _ in range(4):
+            largest = min(largest, slope * kappa * kappa / (2 * psi))
+            slope = _UP / (1.0 + math.exp(-largest))
+        return min(slope, 1.0)
 
     def value(self, f, target):
         return np.logaddexp(0.0, -target * f)
@@ -119,14 +134,8 @@ class HingeLoss(Loss):
     """max(0, 1 - target * f), for labels -1 and 1."""
 
     typical_norm = 2.0
-
-    def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
-        return 1.0
-
-    @property
-    def largest_pull(self) -> float:
-        """sup of f below the kink at 1."""
-        return 1.0
+    steepest = 1.0
+    largest_pull = 1.0
 
     def value(self, f, target):
         return np.maximum(0.0, 1.0 - target * f)
@@ -159,7 +168,9 @@ class HuberLoss(Loss):
     def __post_init__(self) -> None:
         _check_threshold(self.threshold, 0.0, 2.0)
 
-    def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
+    @property
+    def steepest(self) -> float:
+        """The slope beyond the threshold."""
         return self.threshold
 
     @property
@@ -194,12 +205,11 @@ class EpsilonInsensitiveLoss(Loss):
 
     threshold: float
 
+    steepest = 1.0
+
     def __post_init__(self) -> None:
         if self.threshold != 0:
             _check_threshold(self.threshold, 0.0, 1.0)
-
-    def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
-        return 1.0
 
     @property
     def largest_pull(self) -> float:
@@ -232,14 +242,11 @@ class SquaredLoss(Loss):
 
     curvature_bound = 2.0
     is_piecewise = False
+    steepest = math.inf
+    largest_pull = 0.5  # sup 2 (1 - f) f
 
     def lipschitz(self, kappa: float, psi: float) -> float:
         return squared_loss_lipschitz(1.0, kappa, psi)
-
-    @property
-    def largest_pull(self) -> float:
-        """sup of 2 (1 - f) f."""
-        return 0.5
 
     def sensitivity(self, kappa: float, psi: float, n: int, unit: str) -> float:
         # Ridge regression has a bound of its own, proved for one row per person.

@@ -156,7 +156,8 @@ def public_plan(
     -----
     "pss" minimises a bound on the expected excess risk over functions f of norm at most
     B, the `typical_norm` of the loss, with Delta(psi) the sensitivity, s the deviation
-    of the noise of a coordinate, L the Lipschitz constant and H the curvature bound:
+    of the noise of a coordinate, L the Lipschitz constant (in the third line that for
+    all values) and H the curvature bound:
 
         psi B^2              regularisation: J(w) <= J(f),
         + L Delta(psi)       sampling: the stability of the minimiser,
@@ -171,7 +172,9 @@ def public_plan(
     counts = np.arange(min(fewest, len(missed)), len(missed) + 1)
     spread = budget.deviation(n_outputs * counts)[:, None] * moves
     spread *= np.sqrt(n_outputs)
-    noise = np.minimum(steep * spread, loss.curvature_bound * np.square(spread) / 2)
+    noise = np.minimum(
+        loss.steepest * spread, loss.curvature_bound * np.square(spread) / 2
+    )
     norm = loss.typical_norm
     risk = grid * norm**2 + steep * moves + noise
     risk = risk + steep * norm * missed[counts - 1, None]
