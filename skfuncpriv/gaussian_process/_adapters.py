@@ -2,6 +2,10 @@
 
 Each kind knows its kernel, how far the coordinates of its function move between
 neighbours (floats included), the unit of these coordinates, and how to compute them.
+
+Rows are given less a public `origin`, the lower ends of their bounds where the kernel
+depends on differences alone: what is rounded later is then small beside the bandwidth
+or the width of the bounds, however far from zero the rows lie.
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ class DensityFunction:
     def __init__(
         self, bump: GaussianKernel, kernel: Kernel, low: np.ndarray, high: np.ndarray
     ) -> None:
-        self.kernel = kernel
+        self.kernel, self.origin = kernel, low
         self._bump = None if bump == kernel else bump
         self._family = BumpFamily(bump, kernel, len(low), high - low)
 
@@ -107,8 +111,15 @@ class RidgeFunction:
 
     remedy = "epsilon or alpha, or more people,"
 
-    def __init__(self, kernel: Kernel, alpha: float, low: float, high: float) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        kernel: Kernel,
+        alpha: float,
+        low: float,
+        high: float,
+        origin: np.ndarray | float = 0.0,
+    ) -> None:
+        self.kernel, self.origin = kernel, origin
         self.center = low / 2 + high / 2
         self._alpha, self._half = alpha, high / 2 - low / 2
 
@@ -187,6 +198,7 @@ class StatedFunction:
     """Values of a callable, in units of the sensitivity that its author states."""
 
     center = 0.0
+    origin = 0.0  # the kernel need not be stationary
     remedy = "epsilon"
 
     def __init__(

@@ -19,12 +19,21 @@ _N_TESTS = 1000
 
 
 def public_expansion(
-    kernel: Kernel, low: np.ndarray, high: np.ndarray, points: Any, n_nodes: Any
+    kernel: Kernel,
+    low: np.ndarray,
+    high: np.ndarray,
+    points: Any,
+    n_nodes: Any,
+    origin: np.ndarray | float = 0.0,
 ) -> PointExpansion | TensorExpansion:
-    """The expansion at given points, at a number of points, or as fine as needed."""
+    """The expansion at given points, at a number of points, or as fine as needed.
+
+    It is one of functions of x - origin.
+    """
     n_axes = len(low)
+    low, high = low - origin, high - origin
     if points is not None:
-        nodes = _public_points(points, n_axes)
+        nodes = _public_points(points, n_axes) - origin
         return PointExpansion.at(kernel, nodes, spread(_N_TESTS, low, high))
     if not isinstance(n_nodes, str) or n_nodes != "auto":
         nodes = spread(check_count(n_nodes, "n_nodes"), low, high)

@@ -212,7 +212,7 @@ class GaussianProcessReleaser(PrivateEstimator):
                 "row of each person's rows first"
             )
         expansion = public_expansion(
-            function.kernel, low, high, self.points, self.n_nodes
+            function.kernel, low, high, self.points, self.n_nodes, function.origin
         )
         sensitivity = function.sensitivity(n, expansion, codes is not None)
         law = IndependentGaussian((budget.deviation(sensitivity),) * expansion.size)
@@ -221,7 +221,7 @@ class GaussianProcessReleaser(PrivateEstimator):
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: coordinates of the function in the expansion.
-            clipped = np.clip(rows, low, high)
+            clipped = np.clip(rows, low, high) - function.origin
             value = function.value(clipped, targets, codes, n, expansion)
 
             # Step 2: charge, then draw the noise once.
@@ -238,7 +238,8 @@ class GaussianProcessReleaser(PrivateEstimator):
         self.noise_std_ = scale * law.smallest_scale
         self.expansion_error_ = expansion.error
         self.n_people_, self.n_features_in_ = n, rows.shape[1]
-        self._expansion, self._center = expansion, function.center
+        self._expansion, self._origin = expansion, function.origin
+        self._center = function.center
         self.guarantee_ = guarantee
         return self
 
@@ -263,7 +264,8 @@ class GaussianProcessReleaser(PrivateEstimator):
         """
         check_is_fitted(self)
         points = validate_data(self, T, reset=False, dtype=np.float64)
-        return self._center + self._expansion.evaluate(self.coef_, points)
+        values = self._expansion.evaluate(self.coef_, points - self._origin)
+        return self._center + values
 
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
         """Draw noise functions like the one that was added, from fresh random bits.
@@ -287,7 +289,7 @@ class GaussianProcessReleaser(PrivateEstimator):
         points = check_array(T, dtype=np.float64)
         law = IndependentGaussian((self.noise_std_,) * len(self.coef_))
         draws = law.sample(n_samples, random_bits(random_state, purpose=1))
-        return self._expansion.evaluate(draws, points)
+        return self._expansion.evaluate(draws, points - self._origin)
 
     def _check_parameters(self) -> None:
         if self.points is not None and not self._is_auto(self.n_nodes):

@@ -39,7 +39,7 @@ def wrapped_function(owner: Any, low: np.ndarray, high: np.ndarray) -> Function:
         return DensityFunction(bump, kernel, low, high)
     if isinstance(estimator, KernelRidge):
         _check_derived(owner)
-        return _ridge(estimator, owner)
+        return _ridge(estimator, owner, low)
     if isinstance(estimator, Kernel | type) or not callable(estimator):
         raise TypeError(
             "estimator must be an unfitted KernelDensity or KernelRidge, a "
@@ -88,7 +88,7 @@ def _bump(estimator: KernelDensity | GaussianKernel) -> GaussianKernel:
     return GaussianKernel(check_positive(facts["bandwidth"], "bandwidth"))
 
 
-def _ridge(estimator: KernelRidge, owner: Any) -> RidgeFunction:
+def _ridge(estimator: KernelRidge, owner: Any, origin: np.ndarray) -> RidgeFunction:
     facts = estimator.get_params(deep=False)
     name, gamma = facts["kernel"], facts["gamma"]
     if name not in ("rbf", "laplacian") or facts["kernel_params"] is not None:
@@ -115,4 +115,5 @@ def _ridge(estimator: KernelRidge, owner: Any) -> RidgeFunction:
     low, high = check_interval(owner.y_bounds, "y_bounds")
     if not np.isfinite(high - low):
         raise ValueError("y_bounds are so far apart that their distance overflows")
-    return RidgeFunction(kernel, check_positive(facts["alpha"], "alpha"), low, high)
+    alpha = check_positive(facts["alpha"], "alpha")
+    return RidgeFunction(kernel, alpha, low, high, origin)

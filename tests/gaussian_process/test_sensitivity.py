@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.neighbors import KernelDensity
 
@@ -115,6 +116,25 @@ def test_people_with_any_number_of_rows(facts, n_features, attained):
                 fits.append(hidden_by(model, np.vstack([others, *rows]), groups=groups))
     assert model.n_people_ == 3
     check_all_pairs(fits, in_units_of_the_sum(model, 3), attained)
+
+
+@pytest.mark.parametrize("estimator", [KernelDensity(bandwidth=3.0), GaussianKernel(H)])
+def test_bounds_far_from_the_origin(estimator):
+    """Rounding of coordinates there must not move two people apart."""
+    n_features = 1 if isinstance(estimator, KernelDensity) else 2
+    far, width = 2.0**40, 2.0**-5
+    model = GaussianProcessReleaser(
+        **COMMON, estimator=estimator, bounds=(far, far + width)
+    )
+    inside = np.clip(places(n_features, np.random.default_rng(6)), -1, 1)
+    people = far + width * (inside + 1) / 2
+    fits = [hidden_by(model, place[None]) for place in people]
+    check_all_pairs(fits, in_units_of_the_sum(model, 1), 0.999)
+    near = clone(model).set_params(bounds=(0.0, width))
+    one, other = (
+        m.fit(X).predict(X) for m, X in ((model, people), (near, people - far))
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_stated_sensitivities_are_those_of_the_public_function():
