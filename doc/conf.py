@@ -50,6 +50,8 @@ warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive"
 
 API = (
     ("skfuncpriv", "Estimators, curves and displays"),
+    ("skfuncpriv.density", "Densities"),
+    ("skfuncpriv.gaussian_process", "Functions in an RKHS"),
     ("skfuncpriv.local", "The local model"),
     ("skfuncpriv.privacy", "Guarantees, budget and audit"),
     ("skfuncpriv.basis", "Orthonormal bases"),
@@ -112,6 +114,11 @@ def skip_request_methods(app, what, name, thing, skip, options):  # noqa: ARG001
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def leave_labels_of_sklearn(app, env, node, contnode):  # noqa: ARG001
+    """Show a label that an inherited method of scikit-learn refers to as plain text."""
+    return contnode if node["reftarget"] in ("accuracy_score", "r2_score") else None
+
+
 def visit_math(translator, node):
     """Write a formula as MathML, which browsers show without a script."""
     translator.body.append(tex2mathml(node.astext()))
@@ -128,6 +135,7 @@ def visit_displayed_math(translator, node):
 def setup(app):
     """Connect the functions above."""
     app.connect("autodoc-skip-member", skip_request_methods)
+    app.connect("missing-reference", leave_labels_of_sklearn)
     app.add_html_math_renderer(
         "mathml", (visit_math, None), (visit_displayed_math, None)
     )
