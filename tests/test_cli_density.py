@@ -101,6 +101,7 @@ def test_default_is_secure_and_writes_the_default_file(capsys, file):
         (["--boundary", "periodic"], {"boundary": "periodic"}),
         (["--no-denoise"], {"denoise": False}),
         (["--mechanism", "iclp"], {"mechanism": "iclp"}),
+        (["--mechanism", "bernstein"], {"mechanism": "bernstein"}),
         (
             ["--mechanism", "gaussian_process", "--delta", "1e-6"],
             {"mechanism": "gaussian_process", "delta": 1e-6},
@@ -191,6 +192,14 @@ def test_group_protects_people(capsys, file):
     assert "if all rows of one person were replaced" in out
     assert "Protected" not in out
     np.testing.assert_allclose(rows[:, 1].astype(float), thin(model))
+
+
+def test_noise_that_dominates_is_said(capsys):
+    write_rows("data.csv", ["age"], POINTS[:2, :1].tolist())
+    code, _, err = run(capsys, "density", "data.csv", *AGE, "--epsilon", "0.01")
+    assert code == 0
+    assert err.startswith("warning: the noise is expected to exceed the largest")
+    assert len(err.splitlines()) == 1
 
 
 def test_a_column_may_be_called_density(capsys):
