@@ -16,8 +16,10 @@ from skfuncpriv import (
     GeoPrivateCurve,
     ICLPMean,
     PrivateKDE,
+    PrivateKernelRegressor,
     SVTBasisSelector,
 )
+from tests.labelled import SignClassifier
 from tests.narrow import FirstColumnBernstein, FirstColumnKDE
 
 # A wide domain, so that `predict` may be called with whatever the checks call data.
@@ -25,6 +27,9 @@ _WIDE = {"bounds": (-500.0, 500.0), "domain": (-500.0, 500.0), "epsilon": 1e4}
 _LINE = {"bounds": (-500.0, 500.0), "epsilon": 1e4, "weight_cap": 10.0}
 _UNIT = {"bounds": (-500.0, 500.0), "epsilon": 1e4}
 _BOX = {"bounds": (-500.0, 500.0), "epsilon": 1e4, "delta": 1e-6, "n_nodes": 16}
+_FEW = {"bounds": (-5.0, 5.0), "epsilon": 1e4, "n_components": 20}
+_MACHINE = {**_FEW, "y_bounds": (-3.0, 3.0), "psi": 1e-3}
+_SQUARED = {"loss": "squared", "bounds": (-3.0, 3.0), "n_components": 11, "psi": 0.03}
 CENTRAL = [
     ICLPMean(**_WIDE),
     ICLPMean(**_WIDE, mechanism="gaussian", delta=1e-6, norm_bound=9e3),
@@ -40,6 +45,11 @@ CENTRAL = [
     FirstColumnKDE(**_LINE, bandwidth=50.0, noise="gaussian", delta=1e-6),
     FirstColumnKDE(**_LINE, mechanism="gaussian_process", bandwidth=90.0, delta=1e-6),
     FirstColumnKDE(**_LINE, mechanism="iclp", bandwidth="private-iqr"),
+    SignClassifier(**_FEW),
+    SignClassifier(**_FEW, loss="hinge", delta=1e-6),
+    PrivateKernelRegressor(**_MACHINE),
+    PrivateKernelRegressor(**_MACHINE, loss="epsilon_insensitive", delta=1e-6),
+    PrivateKernelRegressor(**_MACHINE | _SQUARED),
 ]
 LOCAL = [
     BasisProjector(),

@@ -33,7 +33,7 @@ N_COLUMNS = 12
 
 
 def name_of(estimator):
-    options = [estimator.get_params().get(k) for k in ("mechanism", "penalty")]
+    options = [estimator.get_params().get(k) for k in ("mechanism", "penalty", "loss")]
     if hasattr(estimator, "estimator"):
         options.append(type(estimator.estimator).__name__)
     return "-".join([type(estimator).__name__, *filter(None, options)])
