@@ -28,7 +28,7 @@ def read_bandwidth(bandwidth: Any, n_people: int, widths: np.ndarray) -> Any:
     elif np.ndim(bandwidth) == 0:
         return check_positive(bandwidth, "bandwidth") / widths
     elif np.shape(bandwidth) == (n_axes,):
-        numbers = [check_positive(float(h), "bandwidth") for h in bandwidth]
+        numbers = [check_positive(h, "bandwidth") for h in bandwidth]
         return np.array(numbers) / widths
     raise ValueError(
         f"bandwidth must be a number > 0, one for each of {n_axes} features, or one of "

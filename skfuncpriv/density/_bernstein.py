@@ -69,7 +69,7 @@ class BernsteinReleaser(PrivateEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (degree_ + 1,) * n_features
+    coef_ : ndarray, with n_features axes of length ``degree_ + 1``
         Released. Coefficients of the function in the Bernstein basis of the box.
     degree_ : int
         Public degree along each axis.

@@ -25,7 +25,8 @@ _SMALLEST = 1e-3  # weight of a coefficient that is still released
 _MOST = 1024
 _BALL = 2.0  # how far two vectors of the unit ball can be apart
 _FINE = 512  # points per function, over which the largest distance is sought
-_SLACK = 2.0**-30  # of a distance, far above every rounding error
+_SLACK = 2.0**-30  # of a distance, far above every rounding error of its own
+_ROUNDING = 2.0**-40  # of contributions: angles of 1024 half-waves err by 2^-41
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,9 @@ class CoefficientPlan(KernelPlan):
         farthest = np.linalg.norm(functions - functions[0], axis=1).max()
         speed = math.sqrt(2) * math.pi * np.linalg.norm(axis.ranks[chosen])
         between = float(farthest + speed * nodes[1] / 2) / self.radius
-        steps = math.sqrt(len(chosen)) * self._ball.lattice.step
-        return min(between * (1 + _SLACK) + steps, _BALL)
+        steps = 2 * math.sqrt(len(chosen)) * self._ball.lattice.step
+        moved = 2 * self.n_people * (_ROUNDING + steps)  # of everybody: see ProcessPlan
+        return min(between * (1 + _SLACK) + moved, _BALL)
 
     @cached_property
     def _ball(self) -> BallContributions:

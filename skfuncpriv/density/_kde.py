@@ -84,7 +84,8 @@ default="auto"
     noise_std_ : float
         Public or released. The root mean square, over the box, of the noise that
         denoising and smoothing leave in `density_`. Without a kernel it is released,
-        as it takes the factors of the denoiser as given.
+        as it takes the factors of the denoiser as given: where they let nothing
+        through, little noise is left, and nothing of the data either.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int

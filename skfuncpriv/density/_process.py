@@ -54,13 +54,15 @@ class ProcessPlan(KernelPlan):
     def sensitivity(self) -> float:
         """How far the exact integer sum can move, with all roundings.
 
-        Coordinates err by at most `rounding` each; to clip to a ball is 1-Lipschitz;
-        rounding to the lattice moves by half a step in each coordinate.
+        Coordinates err by at most `rounding`; to clip to a ball is 1-Lipschitz; rounding
+        to the lattice moves by half a step in each coordinate. That is paid for twice
+        for everybody: how a matrix product rounds may depend on where a row lies, and
+        with `groups` one person's rows move those of all others.
         """
         expansion = self.expansion
-        exact = math.sqrt(2) * expansion.gain + 2 * expansion.rounding(1.0)
-        rounding = math.sqrt(expansion.size) * self.ball.lattice.step
-        return (exact + rounding) * (1 + _SLACK)
+        steps = 2 * math.sqrt(expansion.size) * self.ball.lattice.step
+        moved = 2 * self.n_people * (expansion.rounding(1.0) + steps)
+        return (math.sqrt(2) * expansion.gain + moved) * (1 + _SLACK)
 
     @property
     def _budget(self) -> GaussianBudget:

@@ -31,6 +31,7 @@ from ._tensor_expansion import TensorExpansion
 Expansion = PointExpansion | TensorExpansion
 
 _CHUNK = 1 << 21
+_MOST_ROWS = 10_000  # of an exact ridge regression
 _ROUNDOFF = 2.0**-52
 _ROOM = 1 + 2.0**-20  # between the norm of a vector and the ball that holds it
 _SLACK = 1 + 2.0**-40
@@ -138,6 +139,11 @@ class RidgeFunction:
         grouped: bool,  # noqa: ARG002
     ) -> float:
         """By how much the rounded coordinates move, in units of half the range of y."""
+        if n > _MOST_ROWS:
+            raise PrivacyError(
+                f"KernelRidge is solved with an n x n matrix, for at most {_MOST_ROWS} "
+                f"rows, got {n}: use PrivateKernelRegressor(loss='squared')"
+            )
         exact = ridge_sensitivity(1.0, 1.0, self._alpha / n, n)
         wrong = 2 * self._rounding(n, expansion)
         if not wrong <= 2.0**-10 * exact:

@@ -153,7 +153,7 @@ class GaussianKernel(Kernel):
 
 @dataclass(frozen=True)
 class ExponentialKernel(Kernel):
-    """K(x, y) = exp(-sum_k gamma_k |x_k - y_k|), of the Sobolev space H1.
+    """K(x, y) = exp(-sum_k gamma_k abs(x_k - y_k)), of the Sobolev space H1.
 
     In one dimension its RKHS is H1, in d dimensions the tensor product of H1 along the
     axes. Its sample paths are continuous, Markov in one dimension, and rough.

@@ -110,7 +110,7 @@ class PrivateKernelRegressor(RegressorMixin, KernelMachine):
     intercept. Of one person with many rows the mean of the losses counts, which leaves
     the sensitivity as it is: n is the number of people. What is computed instead of the
     minimiser has a duality gap, certified with its rounding errors, of at most `gap_`,
-    hence is within sqrt(gap_ / psi_) of it, on both sides. No point that is not
+    hence is within ``sqrt(gap_ / psi_)`` of it, on both sides. No point that is not
     certified is ever released.
 
     *Units.* psi is that of `KernelRidge` with alpha = psi n for "squared", and of `SVR`
