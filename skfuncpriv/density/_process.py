@@ -54,10 +54,10 @@ class ProcessPlan(KernelPlan):
     def sensitivity(self) -> float:
         """How far the exact integer sum can move, with all roundings.
 
-        Coordinates err by at most `rounding`; to clip to a ball is 1-Lipschitz; rounding
-        to the lattice moves by half a step in each coordinate. That is paid for twice
-        for everybody: how a matrix product rounds may depend on where a row lies, and
-        with `groups` one person's rows move those of all others.
+        Coordinates err by at most `rounding`; to clip to a ball is 1-Lipschitz; the
+        lattice moves each coordinate by half a step. That is paid for twice, and for
+        everybody: how a matrix product rounds may depend on where a row lies, and with
+        `groups` one person's rows move those of all others.
         """
         expansion = self.expansion
         steps = 2 * math.sqrt(expansion.size) * self.ball.lattice.step

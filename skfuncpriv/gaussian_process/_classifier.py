@@ -103,8 +103,9 @@ class PrivateKernelClassifier(ClassifierMixin, KernelMachine):
     `erm_sensitivity`. Of one person with many rows the mean of the losses counts,
     which is 1-Lipschitz too: `groups` leave the sensitivity as it is, n is the number
     of people. What is computed instead of the minimiser has a duality gap, certified
-    with its rounding errors, of at most `gap_`, hence is within ``sqrt(gap_ / psi_)`` of
-    it, on both sides. No point that is not certified is ever released.
+    with its rounding errors, of at most `gap_`, hence is within
+    ``sqrt(gap_ / psi_)`` of it, on both sides. No point that is not certified is ever
+    released.
 
     *More than two classes* have one function each, against the rest. A person moves
     all of them, so the sensitivity of all coordinates together is sqrt(n_classes)

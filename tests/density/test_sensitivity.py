@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from skfuncpriv.density._process import ProcessPlan
 from skfuncpriv.noise import (
     BlockSpherical,
     IndependentGaussian,
@@ -253,3 +254,14 @@ def test_a_person_with_many_rows_weighs_as_one(mechanism):
         for X, g in ((few, [0, 1, 2]), (many, codes))
     ]
     np.testing.assert_allclose(*sums, rtol=0, atol=1e-6)
+
+
+def test_roundings_of_everybody_are_paid_for():
+    """How other people's rows round may depend on where one person's rows end."""
+    for n_people in (10, 1000):
+        facts = (n_people, ((LOW, HIGH),), ("reflect",), 1.0, 1e-6)
+        plan = ProcessPlan(*facts, bandwidth=np.array([0.1]))
+        steps = 2 * math.sqrt(plan.expansion.size) * plan.ball.lattice.step
+        others = 2 * n_people * (plan.expansion.rounding(1.0) + steps)
+        assert plan.sensitivity >= math.sqrt(2) * plan.expansion.gain + others
+        assert plan.sensitivity < 1.001 * math.sqrt(2)

@@ -398,3 +398,18 @@ def test_noise_that_dominates_is_said_from_public_facts():
             NoiseDominatesWarning, match="epsilon or alpha, or more people"
         ):
             model.fit(X1, y)
+
+
+def test_ridge_regression_of_many_rows_is_refused_before_anything_is_charged(tmp_path):
+    path = str(tmp_path / "budget.db")
+    ledger = BudgetLedger(path, epsilon=9.0, delta=1e-3)
+    model = GaussianProcessReleaser(
+        estimator=KernelRidge(kernel="rbf", gamma=1.0, alpha=1e4),
+        bounds=(0, 1),
+        y_bounds=(0, 1),
+        delta=1e-6,
+        ledger=path,
+    )
+    with pytest.raises(PrivacyError, match="PrivateKernelRegressor"):
+        model.fit(np.zeros((10_001, 1)), np.zeros(10_001))
+    assert ledger.history() == []
