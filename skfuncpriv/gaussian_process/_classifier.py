@@ -229,9 +229,7 @@ class PrivateKernelClassifier(ClassifierMixin, KernelMachine):
         codes = values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)
         return self.classes_[codes]
 
-    @available_if(
-        lambda self: getattr(self, "_has_probabilities", self.loss != "hinge")
-    )
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict probabilities; only with the logistic loss.
 

@@ -42,6 +42,11 @@ class Loss(ABC):
     def steepest(self) -> float:
         """The supremum of the size of slopes; infinite for the squared loss."""
 
+    @property
+    def mean_square_slope(self) -> float:
+        """A bound on the mean squared slope at a minimiser."""
+        return self.steepest**2
+
     def lipschitz(self, kappa: float, psi: float) -> float:  # noqa: ARG002
         """L, between the values of minimisers with features of norm at most kappa."""
         return self.steepest
@@ -244,6 +249,7 @@ class SquaredLoss(Loss):
     is_piecewise = False
     steepest = math.inf
     largest_pull = 0.5  # sup 2 (1 - f) f
+    mean_square_slope = 4.0  # 4 mean (f - target)^2 <= 4 J(0)
 
     def lipschitz(self, kappa: float, psi: float) -> float:
         return squared_loss_lipschitz(1.0, kappa, psi)

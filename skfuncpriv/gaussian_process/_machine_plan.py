@@ -23,6 +23,7 @@ from ._losses import Loss
 SMALLEST_PSI, LARGEST_PSI = 1e-8, 1e4
 _GRID = np.geomspace(1e-7, 1e2, 91)  # of psi, ten to the decade
 _GOOD = 1.01  # fewer features are taken if the bound of the risk is this near
+_TAIL = 0.1  # of the norm of a function, beyond the first directions
 _GAP_SHARE = 128  # see `default_gap`
 
 
@@ -155,14 +156,15 @@ def public_plan(
     Notes
     -----
     "pss" minimises a bound on the expected excess risk over functions f of norm at most
-    B, the `typical_norm` of the loss, with Delta(psi) the sensitivity, s the deviation
-    of the noise of a coordinate, L the Lipschitz constant (in the third line that for
-    all values) and H the curvature bound:
+    B, the `typical_norm` of the loss, of which at most B/10 lies beyond the first m
+    directions. s is the deviation of the noise of a coordinate, L the Lipschitz
+    constant (in the third line that for all values), H the curvature bound and S a
+    bound on the mean squared slope at a minimiser:
 
         psi B^2              regularisation: J(w) <= J(f),
-        + L Delta(psi)       sampling: the stability of the minimiser,
+        + S / (psi n)        sampling: the mean stability of the minimiser,
         + min(L s, H s^2/2)  noise: E loss(f + N(0, s^2)) - loss(f), with kappa = 1,
-        + L B missed[m]      features that are left out.
+        + L B/10 missed[m]   features that are left out.
 
     The number of features is the smallest one whose best psi is within 1 %.
     """
@@ -176,8 +178,8 @@ def public_plan(
         loss.steepest * spread, loss.curvature_bound * np.square(spread) / 2
     )
     norm = loss.typical_norm
-    risk = grid * norm**2 + steep * moves + noise
-    risk = risk + steep * norm * missed[counts - 1, None]
+    risk = grid * norm**2 + loss.mean_square_slope / (grid * n_people) + noise
+    risk = risk + steep * _TAIL * norm * missed[counts - 1, None]
     best = risk.min(axis=1)
     k = int(np.flatnonzero(best <= _GOOD * best.min())[0])
     psi, m = float(grid[risk[k].argmin()]), int(counts[k])

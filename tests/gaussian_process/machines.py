@@ -101,5 +101,5 @@ def machine(loss, **facts):
     """An estimator with the loss of that name, on labels -1 and 1 or [-1, 1]."""
     facts = {"bounds": (-1.0, 1.0), "loss": loss, "random_state": 0} | facts
     if loss in CLASSIFIERS:
-        return PrivateKernelClassifier(classes=[-1, 1], **facts)
+        return PrivateKernelClassifier(**({"classes": [-1, 1]} | facts))
     return PrivateKernelRegressor(**({"y_bounds": (-1.0, 1.0)} | facts))

@@ -10,6 +10,8 @@ from skfuncpriv.gaussian_process._losses import EpsilonInsensitiveLoss, HuberLos
 from tests.gaussian_process.machines import (
     ALL_LOSSES,
     is_classifier,
+    problem,
+    reference,
 )
 
 each_loss = pytest.mark.parametrize("loss", ALL_LOSSES.values(), ids=ALL_LOSSES)
@@ -121,6 +123,16 @@ def test_minimisers_lie_in_the_stated_ball(loss, psi):
     assert max(norms) <= bound
     if psi == 10.0:  # where the slope is that at 0 and the bound is L / (2 psi)
         assert max(norms) >= 0.5 * bound
+
+
+@each_loss
+@pytest.mark.parametrize("psi", [1e-3, 0.1])
+def test_mean_squared_slopes_at_minimisers(loss, psi):
+    objective = problem(loss, n=40, m=3, psi=psi)
+    objective.targets[:] = np.where(objective.targets > 0, 1.0, -1.0)
+    w = reference(objective)
+    slopes = loss.slope(objective.features @ w, objective.targets)
+    assert np.mean(slopes**2) <= loss.mean_square_slope
 
 
 def test_thresholds_are_checked():
