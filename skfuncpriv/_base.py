@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,14 @@ class PrivateEstimator(BaseEstimator):
     def _forget(self) -> None:
         """From here on nothing is fitted."""
         vars(self).pop("guarantee_", None)
+
+    def _check_ledger(self) -> None:
+        """Refuse what is no path, before anything is computed."""
+        if not isinstance(self.ledger, str | PathLike | None):
+            raise TypeError(
+                f"ledger must be the path of a ledger's file, got {self.ledger!r}: for "
+                "an open BudgetLedger pass its path attribute"
+            )
 
     def _charge(self, guarantee: PrivacyGuarantee, times: int = 1) -> None:
         if self.ledger is not None:

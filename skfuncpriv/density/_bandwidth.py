@@ -9,6 +9,7 @@ import numpy as np
 
 from .._validation import check_positive
 from ._grid_density import GridDensity, cells_per_axis
+from ._smoothing import largest_bandwidth
 
 RULES = ("pss", "private-iqr", "scott", "silverman")
 _SPREAD = 1 / 12  # deviation of the normal density of reference, in widths of the box
@@ -36,14 +37,16 @@ def read_bandwidth(bandwidth: Any, n_people: int, widths: np.ndarray) -> Any:
     )
 
 
-def check_resolved(bandwidth: np.ndarray, widths: np.ndarray) -> None:
+def check_resolved(bandwidth: np.ndarray, widths: np.ndarray, kernel: str) -> None:
     """Refuse bandwidths below what the grid can show, or beyond the box."""
-    least = 2 / cells_per_axis(len(widths))
-    if (bandwidth < least).any():
-        need = " ".join(f"{w:.3g}" for w in least * widths)
+    n_axes = len(widths)
+    least, most = 2 / cells_per_axis(n_axes), largest_bandwidth(kernel, n_axes)
+    if not ((bandwidth >= least) & (bandwidth <= most)).all():
+        ends = least * widths, most * widths
+        low, high = (" ".join(f"{h:.3g}" for h in end) for end in ends)
         raise ValueError(
-            f"bandwidth must be at least {need}, two cells of the grid: raise it, or "
-            "state narrower bounds"
+            f"bandwidth must be at least {low}, two cells of the grid, and at most "
+            f"{high}, with this kernel and these bounds: state wider or narrower bounds"
         )
 
 
@@ -68,7 +71,9 @@ def reference_bandwidth(
     return np.full(n_axes, _CANDIDATES[int(np.argmin(errors))])
 
 
-def iqr_bandwidth(marginals: list[GridDensity], n_people: int) -> np.ndarray:
+def iqr_bandwidth(
+    marginals: list[GridDensity], n_people: int, kernel: str = "gaussian"
+) -> np.ndarray:
     """The rule of thumb 0.9 (IQR / 1.34) n^(-1 / (4 + d)), in widths of the box."""
     widths, n_axes = [], len(marginals)
     for marginal in marginals:
@@ -76,4 +81,5 @@ def iqr_bandwidth(marginals: list[GridDensity], n_people: int) -> np.ndarray:
         widths.append(float((third - first) / marginal.volume))
     rate = n_people ** (-1 / (4 + n_axes))
     least = 2 / cells_per_axis(n_axes)
-    return np.clip(0.9 / _NORMAL_IQR * np.array(widths) * rate, least, 0.5)
+    most = min(0.5, largest_bandwidth(kernel, n_axes))
+    return np.clip(0.9 / _NORMAL_IQR * np.array(widths) * rate, least, most)

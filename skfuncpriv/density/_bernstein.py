@@ -7,7 +7,6 @@ simple baseline beside which the other mechanisms stand.
 from __future__ import annotations
 
 import math
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,13 @@ from .._validation import check_count, check_interval, check_positive
 from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel, Kernel
 from ..gaussian_process import _wrapped as wrapped
-from ..gaussian_process._rows import read_targets
+from ..gaussian_process._rows import read_box, read_rows, read_targets
 from ..noise import IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
 from ._bernstein_operator import BernsteinOperator
 from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
 from ._lattice_bumps import read_bandwidths
-from ._points import read_box, read_points
+from ._points import check_volume, read_queries, remember_columns
 
 _MOST_ORDER = 8
 
@@ -179,7 +178,7 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        rows = self._points(X, reset=True)
+        rows = self._columns(read_rows(X))
         low, high = self._box(rows.shape[1])
         codes, n, unit = people_of(groups, X, len(rows))
         values = self._values(n, low, high)
@@ -215,6 +214,7 @@ class BernsteinReleaser(PrivateEstimator):
                 lattice = release_lattice(scale)
 
             # Step 2: charge, then draw the noise once.
+            remember_columns(self, X)
             self._open_release(guarantee)
             released = lattice.to_float(law.release(value, lattice, bits))
 
@@ -251,7 +251,7 @@ class BernsteinReleaser(PrivateEstimator):
             If the points are not finite numbers, one column per feature.
         """
         check_is_fitted(self)
-        points = self._points(T, reset=False)
+        points = self._columns(read_queries(self, T))
         return self._operator.evaluate(self.coef_, self._in_cube(points))
 
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
@@ -273,20 +273,19 @@ class BernsteinReleaser(PrivateEstimator):
         """
         check_is_fitted(self)
         n_samples = check_count(n_samples, "n_samples")
-        points = self._in_cube(self._points(T, reset=False))
+        points = self._in_cube(self._columns(read_queries(self, T)))
         bits = random_bits(random_state, purpose=1)
         draws = self._height * self._law.sample(n_samples, bits)
         coef = self._operator.coefficients(draws.reshape(-1, *self.coef_.shape))
         return self._operator.evaluate(coef, points)
 
-    def _points(self, X: Any, *, reset: bool) -> np.ndarray:
-        return read_points(self, X, reset=reset)
+    def _columns(self, rows: np.ndarray) -> np.ndarray:
+        """The columns that are used: all of them."""
+        return rows
 
     def _box(self, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
-        low, high = np.array(read_box(self.bounds, n_axes)).T
-        with np.errstate(over="ignore"):
-            if not np.isfinite(np.prod(high - low)):
-                raise ValueError("bounds are so far apart that their volume overflows")
+        low, high = read_box(self.bounds, n_axes)
+        check_volume(low, high)
         return low, high
 
     def _in_cube(self, points: np.ndarray) -> np.ndarray:
@@ -302,11 +301,7 @@ class BernsteinReleaser(PrivateEstimator):
                 f"order must be at most {_MOST_ORDER}, got {self.order}: noise grows "
                 "with each iteration"
             )
-        if not isinstance(self.ledger, str | PathLike | None):
-            raise TypeError(
-                f"ledger must be the path of a ledger's file, got {self.ledger!r}: "
-                "for an open BudgetLedger pass its path attribute"
-            )
+        self._check_ledger()
 
     def _values(self, n: int, low: np.ndarray, high: np.ndarray) -> Values:
         """What is released, from the parameters alone."""

@@ -41,8 +41,8 @@ class BinnedPlan:
         What happens at the bounds.
     epsilon, delta : float
         The budget.
-    noise : {"laplace", "gaussian"}
-        The law.
+    noise : {"auto", "laplace", "gaussian"}
+        The law; "auto" is the one with the smaller variance.
     kernel : str
         The kernel that smooths.
     bandwidth : ndarray, shape (d,), "private-iqr" or None
@@ -59,7 +59,7 @@ class BinnedPlan:
     boundary: tuple[str, ...]
     epsilon: float
     delta: float
-    noise: str = "laplace"
+    noise: str = "auto"
     kernel: str = "gaussian"
     bandwidth: np.ndarray | str | None = None
     denoise: bool = True
@@ -101,6 +101,8 @@ class BinnedPlan:
     @property
     def is_gaussian(self) -> bool:
         """Whether the noise is Gaussian."""
+        if self.noise == "auto":
+            return self.delta > 0 and self._deviation < math.sqrt(2) * self._scale
         return self.noise == "gaussian"
 
     @property
@@ -180,13 +182,7 @@ class BinnedPlan:
         if isinstance(bandwidth, str):
             pilot = GridDensity.on_unit_cube(self._denoised(masses, variance).values)
             marginals = [pilot.marginal(k) for k in range(masses.ndim)]
-            bandwidth = iqr_bandwidth(marginals, self.n_people)
-        coef = self._coefficients(masses)
-        if self.denoise:
-            coef = coef * self._factors(coef, masses.size * variance)
-        masses = self._undamped(coef) / math.sqrt(masses.size)
-        for k, axis in enumerate(self._axes):
-            masses = axis.inverse(masses, k)
+            bandwidth = iqr_bandwidth(marginals, self.n_people, self.kernel)
         return self._smoothed(masses, variance, bandwidth)
 
     @property
@@ -234,10 +230,20 @@ class BinnedPlan:
     def _smoothed(
         self, masses: np.ndarray, variance: float, bandwidth: np.ndarray
     ) -> Estimate:
-        how = (self._n_cells, self.kernel, bandwidth, self.boundary)
+        coef, factors = self._coefficients(masses), np.ones(self.shape)
+        if self.denoise:
+            factors = self._factors(coef, masses.size * variance)
+
+        def density(coef: np.ndarray) -> np.ndarray:
+            shown = self._undamped(coef * factors) / math.sqrt(masses.size)
+            for k, axis in enumerate(self._axes):
+                shown = axis.inverse(shown, k)
+            how = (self._n_cells, self.kernel, bandwidth, self.boundary)
+            return smooth(shown, *how)
+
         middle = np.zeros(self.shape)
         middle[tuple(n // 2 for n in self.shape)] = 1.0
-        energy = np.square(smooth(middle, *how)).mean()
+        energy = np.square(density(self._coefficients(middle))).mean()
         is_mass_one = "renormalize" not in self.boundary
-        values = positive_density(smooth(masses, *how), is_mass_one=is_mass_one)
+        values = positive_density(density(coef), is_mass_one=is_mass_one)
         return Estimate(values, math.sqrt(variance * masses.size * energy), bandwidth)

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
+from scipy import fft
 
 from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
@@ -16,7 +17,7 @@ from ..iclp._partition import best_partition
 from ..noise import BlockSpherical, FixedPoint, IndependentGaussian, NoiseLaw
 from ..privacy import PrivacyGuarantee
 from ..summaries import BallContributions
-from ._axes import Axis, make_axis
+from ._axes import Axis, CosineAxis, make_axis
 from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
 from ._kernel_plan import KernelPlan
@@ -37,6 +38,13 @@ class CoefficientPlan(KernelPlan):
     a = exp(-(pi r h)^2 / 2), h in widths of the box. A person contributes the values of
     the basis functions at the person's point, at most `radius` in norm; noise is spread
     over them as is best for a release that is multiplied by a, which it is afterwards.
+
+    On one axis no two points are farther apart than some point and zero. For Fourier
+    functions distances depend on x - y alone. For cosines let a = pi x, b = pi y,
+    u = (a + b) / 2 and v = (a - b) / 2. The squared distance of x and y is
+    2 sum_j (cos ja - cos jb)^2 = 8 sum_j sin(ju)^2 sin(jv)^2, at most
+    4 sum_j sin(ju)^4 + 4 sum_j sin(jv)^4, and 8 sum_j sin(ju)^4 is the squared distance
+    from zero of the point with angle 2 u (cosines have period 2 pi and are even).
 
     Parameters
     ----------
@@ -89,17 +97,26 @@ class CoefficientPlan(KernelPlan):
 
         On one axis the largest distance from zero, between whose candidates functions
         move by at most sqrt(2) pi r, r their rank; otherwise what two vectors of the
-        ball allow. Averages of points lie between points.
+        ball allow. Averages of points lie in the convex hull of points.
         """
         if len(self.box) > 1 or self.is_weighted:
             return _BALL
-        (axis,), chosen = self._axes, self._chosen[0][:, 0]
-        nodes = np.linspace(0.0, 1.0, _FINE * len(chosen) + 1)
-        functions = axis.functions(nodes)[:, chosen]
-        farthest = np.linalg.norm(functions - functions[0], axis=1).max()
-        speed = math.sqrt(2) * math.pi * np.linalg.norm(axis.ranks[chosen])
-        between = float(farthest + speed * nodes[1] / 2) / self.radius
-        steps = 2 * math.sqrt(len(chosen)) * self._ball.lattice.step
+        (axis,), size = self._axes, len(self.weights)
+        ranks = axis.ranks[self._chosen[0][:, 0]]
+        # 2 (cos rt - 1)^2 = 3 - 4 cos rt + cos 2rt, and for a pair of Fourier functions
+        # 4 (1 - cos rt): their sums at all candidates at once.
+        spectrum = np.zeros(_FINE * size + 1)
+        if isinstance(axis, CosineAxis):
+            spectrum[0] = 3 * size
+            np.add.at(spectrum, ranks, -2.0)
+            np.add.at(spectrum, 2 * ranks, 0.5)
+        else:
+            spectrum[0] = 2 * size
+            np.add.at(spectrum, ranks, -1.0)
+        farthest = math.sqrt(fft.dct(spectrum, type=1).max())
+        speed = math.sqrt(2) * math.pi * float(np.linalg.norm(ranks))
+        between = (farthest + speed / (2 * _FINE * size)) / self.radius
+        steps = 2 * math.sqrt(size) * self._ball.lattice.step
         moved = 2 * self.n_people * (_ROUNDING + steps)  # of everybody: see ProcessPlan
         return min(between * (1 + _SLACK) + moved, _BALL)
 
@@ -144,17 +161,18 @@ class CoefficientPlan(KernelPlan):
 
     def density(self, released: np.ndarray) -> Estimate:
         """From released coefficients to a density."""
+        factors = self.weights
         if self.denoise:
             bound = float(self.n_people) ** 2
-            released = bayesian_average(released[None], self.law, bound)[0]
+            shrunk = bayesian_average(released[None], self.law, bound)[0]
+            factors = factors * shrunk / np.where(released == 0, 1.0, released)
+        unit = self.radius / self.n_people
         coef = np.zeros([axis.n_bins for axis in self._axes])
         coef[(0,) * coef.ndim] = 1.0
-        places = tuple(self._chosen[0].T)
-        coef[places] = released * self.weights * (self.radius / self.n_people)
-        n_cells = cells_per_axis(len(self.box))
+        coef[tuple(self._chosen[0].T)] = released * factors * unit
         for k, axis in enumerate(self._axes):
-            coef = axis.at_nodes(coef, n_cells, k)
-        noise = float(np.sqrt(self.expected_square))
+            coef = axis.at_nodes(coef, cells_per_axis(len(self.box)), k)
+        noise = float(np.linalg.norm(factors * self.law.std * unit))
         values = positive_density(coef, is_mass_one=not self.is_weighted)
         return Estimate(values, noise, self.bandwidth)
 

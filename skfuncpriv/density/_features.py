@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..noise import FixedPoint
-from ..summaries import BallContributions, BallSum, person_averages
+from ..summaries import BallContributions, BallSum, averages_in_blocks
 
 _CHUNK_VALUES = 1 << 20
 
@@ -37,13 +37,22 @@ def sum_in_ball(
     """
     if shares is None:
         shares = np.ones(len(points))
+
+    def vectors(rows: slice | np.ndarray) -> np.ndarray:
+        return features(points[rows]) * shares[rows, None]
+
     total = BallSum(ball)
-    if codes is not None:
-        rows = features(points) * shares[:, None]
-        total.add(person_averages(rows, codes, ball.n_people, ball.radius))
+    if codes is None:
+        step = max(1, _CHUNK_VALUES // ball.n_coefficients)
+        for start in range(0, len(points), step):
+            total.add(vectors(slice(start, start + step)))
         return total.value()
-    step = max(1, _CHUNK_VALUES // ball.n_coefficients)
-    for start in range(0, len(points), step):
-        rows = slice(start, start + step)
-        total.add(features(points[rows]) * shares[rows, None])
+    own = BallContributions(1, ball.n_coefficients, ball.radius)
+    for averages in averages_in_blocks(
+        lambda rows: own.contributions(vectors(rows)),
+        codes,
+        ball.n_people,
+        ball.n_coefficients,
+    ):
+        total.add(own.lattice.to_float(averages))
     return total.value()

@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, people_of
 from .._validation import check_count
-from ..noise import random_bits, release_lattice
+from ..gaussian_process._rows import read_rows
+from ..noise import FixedPoint, random_bits, release_lattice
 from ._bandwidth import iqr_bandwidth
 from ._grid_density import Estimate, GridDensity
 from ._plans import Planner
-from ._points import read_points, read_shares
+from ._points import read_queries, read_shares, remember_columns
 
 
 class PrivateKDE(PrivateEstimator):
@@ -58,12 +58,15 @@ default="auto"
     epsilon : float, default=1.0
         *Public.* The budget, > 0.
     delta : float, default=0.0
-        *Public.* The budget of Gaussian noise, where that is used.
-    noise : {"laplace", "gaussian"}, default="laplace"
-        *Public.* The noise of bins. Laplace noise is pure, and has the smaller variance
-        whatever the budget; Gaussian noise spends delta.
+        *Public.* The budget of Gaussian noise. With delta > 0 "iclp" has Gaussian
+        noise, and bins where that is smaller.
+    noise : {"auto", "laplace", "gaussian"}, default="auto"
+        *Public.* The noise of bins: Laplace noise is pure, Gaussian noise spends delta.
+        "auto" has the smaller variance, which is that of Laplace noise unless delta is
+        large.
     denoise : bool, default=True
-        *Public.* Average the release over prior laws of densities. It is free.
+        *Public.* Average the release over prior laws of densities, which is free; for
+        bins and "iclp". The other releases are smooth already.
     weight_cap : float, default=None
         *Public.* The largest `sample_weight`; larger ones are lowered to it.
     ledger : str, default=None
@@ -148,9 +151,6 @@ default="auto"
     ((3, 1), True)
     """
 
-    # Rows are not people; which they are is for `groups`.
-    __metadata_request__fit = {"groups": metadata_routing.UNUSED}  # noqa: RUF012
-
     def __init__(
         self,
         *,
@@ -161,7 +161,7 @@ default="auto"
         mechanism: str = "auto",
         epsilon: float = 1.0,
         delta: float = 0.0,
-        noise: str = "laplace",
+        noise: str = "auto",
         denoise: bool = True,
         weight_cap: float | None = None,
         ledger: str | None = None,
@@ -196,7 +196,8 @@ default="auto"
         y : None
             Ignored.
         sample_weight : array-like, shape (n_rows,), default=None
-            *Private* weights >= 0, at most `weight_cap`.
+            *Private* weights >= 0, at most `weight_cap`. With `groups` a person gives
+            the mean of the weighted rows, so that many rows do not add up.
         groups : array-like, shape (n_rows,), default=None
             *Private* labels of the person who owns each row; how many there are is
             public. A person's points are averaged into one contribution. None makes
@@ -208,29 +209,35 @@ default="auto"
             The fitted estimator.
         """
         # Step 0: the form of the data, then public facts.
+        self._check_ledger()
         bits = random_bits(self.random_state)
-        points = self._points(X, reset=True)
+        points = self._columns(read_rows(X))
         codes, n_people, unit = people_of(groups, X, len(points))
-        shares = read_shares(sample_weight, self.weight_cap, len(points))
+        shares = read_shares(sample_weight, self.weight_cap, X)
         planner = Planner(self, n_people, points.shape[1], shares is not None)
         guarantee = planner.guarantee(unit, bits.seeded)
+        pays = planner.pays_for_quantiles
+        plan = planner.quantile_plan if pays else planner.plan
 
-        def release(plan: Any) -> Estimate:
-            """Bounded contributions, their exact sum, noise once, public maths."""
-            total = plan.sum(points, codes, shares)
+        def release(plan: Any, total: FixedPoint) -> Estimate:
+            """Noise once, then public maths."""
             lattice = release_lattice(plan.law.smallest_scale, total)
             released = plan.law.release(total, lattice, bits)
             return plan.density(lattice.to_float(released))
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
+            # Step 1: bounded contributions and their exact sum.
+            total = plan.sum(points, codes, shares)
+
+            # Step 2: charge, then draw the noise.
+            remember_columns(self, X)
             self._open_release(guarantee)
-            if planner.pays_for_quantiles:
-                pilot = GridDensity.on_unit_cube(release(planner.quantile_plan).values)
+            estimate = release(plan, total)
+            if pays:  # quartiles first, the estimate with their bandwidth then
+                pilot = GridDensity.on_unit_cube(estimate.values)
                 marginals = [pilot.marginal(k) for k in range(points.shape[1])]
-                bandwidth = iqr_bandwidth(marginals, n_people)
-                estimate = release(planner.plan_with(bandwidth))
-            else:
-                estimate = release(planner.plan)
+                plan = planner.plan_with(iqr_bandwidth(marginals, n_people))
+                estimate = release(plan, plan.sum(points, codes, shares))
             self._set_release(estimate, planner)
         self.n_people_ = n_people
         self.guarantee_ = guarantee
@@ -341,10 +348,11 @@ default="auto"
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._points(X, reset=False)
+        return self._columns(read_queries(self, X))
 
-    def _points(self, X: Any, *, reset: bool) -> np.ndarray:
-        return read_points(self, X, reset=reset)
+    def _columns(self, rows: np.ndarray) -> np.ndarray:
+        """The columns that are used: all of them."""
+        return rows
 
     def _set_release(self, estimate: Estimate, planner: Planner) -> None:
         low, high = planner.low, planner.high

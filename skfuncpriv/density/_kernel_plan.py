@@ -80,10 +80,10 @@ class KernelPlan:
             "periodic": (nodes, nodes - 1, nodes + 1),
             "renormalize": (nodes,),
         }[rule]
-        total = 0.0
-        for image in images:
+        total = functions(images[0])
+        for image in images[1:]:
             seen = (image >= -far) & (image <= 1 + far)
-            total = total + functions(np.clip(image, -far, 1 + far)) * seen[:, None]
+            total[seen] += functions(image[seen])
         if rule == "renormalize":
             h = self.bandwidth[axis]
             total = total / (ndtr((1 - nodes) / h) - ndtr(-nodes / h))[:, None]

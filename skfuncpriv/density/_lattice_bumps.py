@@ -6,7 +6,7 @@ The lattice has the points j / k, j = 0 .. k, along each axis of the unit cube.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -15,9 +15,9 @@ import numpy as np
 
 from .._validation import check_count, check_positive
 from ..exceptions import PrivacyError
+from ..gaussian_process._rows import read_box
 from ..noise import FixedPoint, Lattice
-from ..summaries._people import integer_averages
-from ._points import read_box
+from ..summaries import averages_in_blocks
 
 _SUM_BITS = 62
 _VALUE_BITS = 40
@@ -120,7 +120,7 @@ def kde_lattice_sensitivity(n: int, bandwidth: Any, degree: int, bounds: Any) ->
     """
     n = check_count(n, "n")
     n_axes = max(map(np.size, (*bounds, bandwidth)))
-    low, high = np.array(read_box(bounds, n_axes)).T
+    low, high = read_box(bounds, n_axes)
     widths = read_bandwidths(bandwidth, n_axes)
     unit = tuple((widths / (high - low)).tolist())
     bumps = LatticeBumps(n, unit, degree)
@@ -239,17 +239,21 @@ class LatticeBumps:
         if codes is None and len(points) > self.n_people:
             raise ValueError("more contributions than n_people")
         total = np.zeros(self.size, dtype=np.int64)
-        for rows, people in self._blocks(len(points), codes):
-            weights = None if shares is None else shares[rows]
-            first, *others = self._factors(points[rows], weights)
-            rest = others[0] if others else np.ones((len(first), 1))
-            if codes is None:
-                total += (first.T @ rest).ravel().astype(np.int64)
-                continue
-            integers = _products([first, rest]).astype(np.int64)
-            own = codes[rows] - people.start
-            averages = integer_averages(integers, own, people.stop - people.start)
-            total += averages.sum(axis=0)
+        if codes is not None:
+            for averages in averages_in_blocks(
+                lambda rows: self._integers(points, shares, rows),
+                codes,
+                self.n_people,
+                self.size,
+            ):
+                total += averages.sum(axis=0)
+            return FixedPoint(total, self.lattice, self.n_people * self.top)
+        # few enough rows to add up exactly
+        widest = max(self.degree + 1, self.size // (self.degree + 1))
+        step = max(1, min(2**53 // self.top, _CHUNK_VALUES // widest))
+        for start in range(0, len(points), step):
+            first, rest = self._tables(points, shares, slice(start, start + step))
+            total += (first.T @ rest).ravel().astype(np.int64)
         return FixedPoint(total, self.lattice, self.n_people * self.top)
 
     @property
@@ -305,24 +309,19 @@ class LatticeBumps:
             factors.append(factor)
         return factors
 
-    def _blocks(
-        self, n_rows: int, codes: np.ndarray | None
-    ) -> Iterator[tuple[Any, slice]]:
-        """Few enough rows to add up exactly, or all rows of a few people."""
-        if codes is None:
-            widest = max(self.degree + 1, self.size // (self.degree + 1))
-            step = max(1, min(2**53 // self.top, _CHUNK_VALUES // widest))
-            for start in range(0, n_rows, step):
-                rows = slice(start, min(start + step, n_rows))
-                yield rows, rows
-            return
-        n_blocks = max(1, math.ceil(n_rows * self.size / _CHUNK_VALUES))
-        step = math.ceil(self.n_people / n_blocks)
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(self.n_people + 1))
-        for start in range(0, self.n_people, step):
-            people = slice(start, min(start + step, self.n_people))
-            yield order[starts[people.start] : starts[people.stop]], people
+    def _tables(
+        self, points: np.ndarray, shares: np.ndarray | None, rows: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Two factors whose products are the bumps, with ones if there is but one."""
+        weights = None if shares is None else shares[rows]
+        first, *others = self._factors(points[rows], weights)
+        return first, others[0] if others else np.ones((len(first), 1))
+
+    def _integers(
+        self, points: np.ndarray, shares: np.ndarray | None, rows: Any
+    ) -> np.ndarray:
+        """The bumps of rows, shape (n, size)."""
+        return _products(list(self._tables(points, shares, rows))).astype(np.int64)
 
 
 def _products(axes: list[np.ndarray]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -13,13 +12,14 @@ import numpy as np
 from .._base import warn_if_noise_dominates
 from .._validation import check_count, check_delta, check_flag, check_positive
 from ..exceptions import PrivacyError
+from ..gaussian_process._rows import read_box
 from ..privacy import PrivacyGuarantee, exact_epsilon
 from ._axes import BOUNDARIES
 from ._bandwidth import check_resolved, read_bandwidth, reference_bandwidth
 from ._bernstein_plan import BernsteinPlan
 from ._binned import BinnedPlan
 from ._coefficients import CoefficientPlan
-from ._points import read_box
+from ._points import check_volume
 from ._process import ProcessPlan
 from ._smoothing import KERNELS
 
@@ -30,24 +30,27 @@ MECHANISMS = {
     "iclp": CoefficientPlan,
     "bernstein": BernsteinPlan,
 }
-NOISES = ("laplace", "gaussian")
+_CHOICES = {
+    "mechanism": MECHANISMS,
+    "kernel": KERNELS,
+    "noise": ("auto", "laplace", "gaussian"),
+}
 MAX_FEATURES = 3
+_LEAST_EPSILON = 1e-50
 QUANTILE_SHARE = 0.2  # of epsilon, for private quantiles that need a release
 
 
 def check_parameters(model: Any, n_axes: int) -> None:
     """Refuse what no data could make right."""
-    if model.mechanism not in MECHANISMS:
-        raise ValueError(
-            f"mechanism must be one of {tuple(MECHANISMS)}, got {model.mechanism!r}"
+    for name, known in _CHOICES.items():
+        value = getattr(model, name)
+        if not (isinstance(value, str) and value in known):
+            raise ValueError(f"{name} must be one of {tuple(known)}, got {value!r}")
+    if check_positive(model.epsilon, "epsilon") < _LEAST_EPSILON:
+        raise PrivacyError(
+            f"the noise of epsilon={model.epsilon!r} overflows: it must be at least "
+            f"{_LEAST_EPSILON}"
         )
-    if model.noise not in NOISES:
-        raise ValueError(f"noise must be one of {NOISES}, got {model.noise!r}")
-    if model.kernel not in KERNELS:
-        raise ValueError(
-            f"kernel must be one of {tuple(KERNELS)}, got {model.kernel!r}"
-        )
-    check_positive(model.epsilon, "epsilon")
     delta = check_delta(model.delta)
     check_flag(model.denoise, "denoise")
     if n_axes > MAX_FEATURES:
@@ -60,10 +63,10 @@ def check_parameters(model: Any, n_axes: int) -> None:
     if needs_delta and delta == 0:
         raise PrivacyError(
             "Gaussian noise needs delta > 0, for example 1e-6, got delta=0: set it, or "
-            "use mechanism='binned' with noise='laplace'"
+            "use mechanism='binned' with noise='auto'"
         )
     if MECHANISMS[model.mechanism] is not BinnedPlan:
-        if model.noise != "laplace":
+        if model.noise != "auto":
             raise ValueError(
                 f"noise={model.noise!r} belongs to mechanism='binned'; that of "
                 f"{model.mechanism!r} is its own"
@@ -77,13 +80,14 @@ def check_parameters(model: Any, n_axes: int) -> None:
 
 def read_boundary(boundary: Any, n_axes: int) -> tuple[str, ...]:
     """The rule at the bounds of each axis."""
-    rules = (boundary,) * n_axes if isinstance(boundary, str) else tuple(boundary)
-    if len(rules) != n_axes or not set(rules) <= set(BOUNDARIES):
+    rules = (boundary,) * n_axes if isinstance(boundary, str) else boundary
+    is_known = isinstance(rules, list | tuple) and len(rules) == n_axes
+    if not is_known or not all(rule in BOUNDARIES for rule in rules):
         raise ValueError(
             f"boundary must be one of {BOUNDARIES}, or one of them for each of "
             f"{n_axes} features, got {boundary!r}"
         )
-    return rules
+    return tuple(rules)
 
 
 class Planner:
@@ -109,21 +113,19 @@ class Planner:
         if self.is_binned:
             self._how |= {"noise": model.noise, "kernel": model.kernel}
         self.n_people = check_count(n_people, "the number of people")
-        self.box = read_box(model.bounds, n_axes)
+        self.low, self.high = read_box(model.bounds, n_axes)
+        self.box = tuple(zip(self.low.tolist(), self.high.tolist(), strict=True))
+        self.widths = self.high - self.low
+        check_volume(self.low, self.high)
         self.boundary = read_boundary(model.boundary, n_axes)
         if model.mechanism == "iclp" and "renormalize" in self.boundary:
             raise ValueError(
                 "boundary='renormalize' has no meaning for the cosines of "
                 "mechanism='iclp': use 'reflect' or 'periodic'"
             )
-        self.low, self.high = np.array(self.box).T
-        with np.errstate(over="ignore"):
-            self.widths = self.high - self.low
-        if not np.isfinite(self.widths).all():
-            raise ValueError("bounds are so far apart that their width overflows")
         self.bandwidth = read_bandwidth(model.bandwidth, n_people, self.widths)
         if not isinstance(self.bandwidth, str):
-            check_resolved(self.bandwidth, self.widths)
+            check_resolved(self.bandwidth, self.widths, model.kernel)
 
     @property
     def is_binned(self) -> bool:
@@ -143,16 +145,13 @@ class Planner:
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What everything that is released promises together.
 
-        Refuses a budget whose noise overflows, and warns of one that tells nothing.
+        Warns if public facts alone say that nothing will be seen.
         """
+        first = self.quantile_plan if self.pays_for_quantiles else self.plan
+        warn_if_noise_dominates(
+            first.expected_square, first.largest_norm, "epsilon", stacklevel=4
+        )
         if not self.pays_for_quantiles:
-            square, norm = self.plan.expected_square, self.plan.largest_norm
-            if not math.isfinite(square):
-                raise PrivacyError(
-                    f"the noise of epsilon={self._model.epsilon!r} overflows: it must "
-                    "be larger"
-                )
-            warn_if_noise_dominates(square, norm, "epsilon", stacklevel=4)
             return self.plan.guarantee(unit, seeded)
         widest = self.plan_with(np.full(len(self.box), 0.5)).guarantee(unit, seeded)
         return replace(widest, epsilon=self._model.epsilon)  # with that of quantiles
@@ -181,11 +180,15 @@ class Planner:
     def plan_with(self, bandwidth: np.ndarray) -> Any:
         """The plan with a bandwidth, or with the next larger one that is feasible."""
         while True:
-            with suppress(PrivacyError):
+            try:
                 plan = self._make(bandwidth)
                 plan.law  # noqa: B018
+            except PrivacyError:
+                if (bandwidth >= 1).all():
+                    raise
+                bandwidth = np.minimum(1.25 * bandwidth, 1.0)
+            else:
                 return plan
-            bandwidth = 1.25 * bandwidth
 
     @property
     def _epsilon(self) -> float:

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._grids import check_wide_shape
 from .._sklearn import check_feature_names
-from .._tables import as_numbers, frame_to_numbers, is_frame, refuse_no_table
-from .._validation import check_interval, check_positive
+from .._tables import as_numbers
+from .._validation import check_positive
+from ..gaussian_process._rows import read_rows
 
-_NOT_FINITE = (
-    "Input contains NaN or infinity: points of a density must be finite numbers; drop "
-    "or fill such rows by a rule that does not look at other people's rows"
-)
 _WEIGHTS = (
     "sample_weight must hold one finite number >= 0 per row; those above weight_cap "
     "are lowered to it"
@@ -25,22 +21,14 @@ _NO_CAP = (
     "have, known without the data"
 )
 
+_SMALLEST = 1e-290  # volume of a box, and of its inverse
 
-def read_points(owner: Any, X: Any, *, reset: bool) -> np.ndarray:
-    """Rows of finite numbers, shape (n, d), with the columns that `owner` knows."""
-    refuse_no_table(X)
-    points = frame_to_numbers(X) if is_frame(X) else as_numbers(X)
-    check_wide_shape(points)
-    if points.ndim != 2:
-        raise ValueError("points must be an array of shape (n, d)")
-    with np.errstate(all="ignore"):
-        total = points.sum()
-    if not np.isfinite(total) and not np.isfinite(points).all():
-        raise ValueError(_NOT_FINITE)
-    check_feature_names(owner, X, reset=reset)
-    if reset:
-        owner.n_features_in_ = points.shape[1]
-    elif points.shape[1] != owner.n_features_in_:
+
+def read_queries(owner: Any, X: Any) -> np.ndarray:
+    """Rows of finite numbers, shape (n, d), with the columns that were fitted."""
+    points = read_rows(X)
+    check_feature_names(owner, X, reset=False)
+    if points.shape[1] != owner.n_features_in_:
         raise ValueError(
             f"X has {points.shape[1]} features, but {type(owner).__name__} is "
             f"expecting {owner.n_features_in_} features as input"
@@ -48,26 +36,34 @@ def read_points(owner: Any, X: Any, *, reset: bool) -> np.ndarray:
     return points
 
 
-def read_box(bounds: Any, n_axes: int) -> tuple[tuple[float, float], ...]:
-    """One pair (low, high) per axis from two numbers, or from two arrays."""
-    rule = (
-        "bounds must be (low, high), finite with low < high: two numbers, or two "
-        f"arrays with one number for each of {n_axes} features; got {bounds!r}"
-    )
-    try:
-        ends = [np.asarray(end, dtype=np.float64) for end in bounds]
-    except (TypeError, ValueError):
-        raise ValueError(rule) from None
-    if len(ends) != 2 or any(end.shape not in ((), (n_axes,)) for end in ends):
-        raise ValueError(rule)
-    low, high = (np.broadcast_to(end, n_axes).tolist() for end in ends)
-    return tuple(check_interval(pair, "bounds") for pair in zip(low, high, strict=True))
+def remember_columns(owner: Any, X: Any) -> None:
+    """Keep the names and the number of columns of rows that are fitted."""
+    check_feature_names(owner, X, reset=True)
+    owner.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
 
 
-def read_shares(weights: Any, cap: float | None, n_rows: int) -> np.ndarray | None:
+def check_volume(low: np.ndarray, high: np.ndarray) -> None:
+    """Refuse boxes on which densities are out of the range of floats."""
+    with np.errstate(all="ignore"):
+        volume = np.prod(high - low)
+    if not _SMALLEST < volume < 1 / _SMALLEST:
+        raise ValueError(
+            "bounds are so close or far apart that densities are out of the range of "
+            "floats: choose another unit"
+        )
+
+
+def read_shares(weights: Any, cap: float | None, X: Any) -> np.ndarray | None:
     """Weights as shares of the public cap, in [0, 1]; None if there are none."""
     if weights is None:
         return None
+    n_rows = len(X)
+    both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
+    if both_pandas and not X.index.equals(weights.index):
+        raise ValueError(
+            "sample_weight has another index than X: align them, as in "
+            "sample_weight.loc[X.index]"
+        )
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel
 from ..gaussian_process._calibration import GaussianBudget
 from ..gaussian_process._tensor_expansion import TensorExpansion
@@ -18,6 +19,7 @@ from ._features import sum_in_ball
 from ._grid_density import Estimate, cells_per_axis, positive_density
 from ._kernel_plan import KernelPlan
 
+_MOST = 4096  # functions of the expansion
 _SLACK = 2.0**-40  # of the sensitivity, for roundings of its own formula
 
 
@@ -41,7 +43,13 @@ class ProcessPlan(KernelPlan):
     def expansion(self) -> TensorExpansion:
         """The finite expansion of the kernel on the unit cube and its margin."""
         kernel = GaussianKernel(tuple(self.bandwidth.tolist()))
-        return TensorExpansion.on_box(kernel, -self.margin, 1 + self.margin)
+        expansion = TensorExpansion.on_box(kernel, -self.margin, 1 + self.margin)
+        if expansion.size > _MOST:
+            raise PrivacyError(
+                f"mechanism='gaussian_process' would release over {_MOST} numbers: use "
+                "a larger bandwidth, or mechanism='binned'"
+            )
+        return expansion
 
     @cached_property
     def ball(self) -> BallContributions:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
 from scipy import fft
+
+from ._grid_density import cells_per_axis
 
 # Profiles of the distance in bandwidths, up to a factor, and where they end.
 KERNELS = {
@@ -17,8 +21,17 @@ KERNELS = {
     "cosine": (lambda u: np.where(u < 1, np.cos(0.5 * np.pi * u), 0.0), 1.0),
 }
 # Points per cell and axis at which a kernel is averaged: compact ones have edges.
-_FINE = {1: 16, 2: 8, 3: 4}
-_FINE_OF_LONG = {1: 16, 2: 4, 3: 2}
+_FINEST = {1: 16, 2: 8, 3: 4}
+_MOST_POINTS = 1 << 25  # at which a kernel is evaluated,
+_SLAB_POINTS = 1 << 20  # so many at once
+
+
+def largest_bandwidth(kernel: str, n_axes: int) -> float:
+    """The largest bandwidth, in widths of the domain, that is quick to smooth with."""
+    if kernel == "gaussian" or n_axes == 1:
+        return 1.0
+    reach, n_cells = KERNELS[kernel][1], cells_per_axis(n_axes)
+    return min(1.0, (_MOST_POINTS ** (1 / n_axes) - 4) / (2 * reach * n_cells))
 
 
 def smooth(
@@ -101,33 +114,42 @@ def _kernel(
 ) -> np.ndarray:
     """The kernel of mass one, averaged over cells and folded into one period."""
     profile, reach = KERNELS[kernel]
-    fine = (_FINE if reach <= 1 else _FINE_OF_LONG)[len(bandwidth)]
     periods = [n_cells if rule == "periodic" else 2 * n_cells for rule in boundary]
     if kernel == "gaussian":  # a product
         return reduce(
             np.multiply.outer,
             [
-                _folded(profile, reach, [h], [period], n_cells, fine)
+                _folded(profile, reach, [h], [period], n_cells)
                 for h, period in zip(bandwidth, periods, strict=True)
             ],
         )
-    return _folded(profile, reach, list(bandwidth), periods, n_cells, fine)
+    return _folded(profile, reach, list(bandwidth), periods, n_cells)
 
 
-def _folded(profile, reach, bandwidth, periods, n_cells, fine) -> np.ndarray:
-    offsets = []
-    for h, period in zip(bandwidth, periods, strict=True):
-        far = int(np.ceil(reach * h * n_cells)) + 1
-        cells = np.arange(-far, far + 1)
-        inner = (np.arange(fine) + 0.5) / fine - 0.5
-        offsets.append((cells % period, (cells[:, None] + inner) / (h * n_cells)))
-    square = np.zeros((1,) * (2 * len(offsets)))
-    for axis, (_, distance) in enumerate(offsets):
-        shape = [1] * (2 * len(offsets))
-        shape[2 * axis : 2 * axis + 2] = distance.shape
-        square = square + np.square(distance).reshape(shape)
-    values = profile(np.sqrt(square))
-    values = values.mean(axis=tuple(range(1, values.ndim, 2)))
+def _folded(
+    profile: Callable[[np.ndarray], np.ndarray],
+    reach: float,
+    bandwidth: list[float],
+    periods: list[int],
+    n_cells: int,
+) -> np.ndarray:
+    """The profile over its reach, slab by slab along the first axis."""
+    far = [math.ceil(reach * h * n_cells) + 1 for h in bandwidth]
+    fine, n_points = _FINEST[len(far)], math.prod(2 * k + 1 for k in far)
+    while fine > 1 and n_points * fine ** len(far) > _MOST_POINTS:
+        fine //= 2
+    inner = (np.arange(fine) + 0.5) / fine - 0.5
+    places, distances = [], []
+    for k, h, period in zip(far, bandwidth, periods, strict=True):
+        cells = np.arange(-k, k + 1)
+        places.append(cells % period)
+        distances.append(np.square((cells[:, None] + inner) / (h * n_cells)))
+    n_slab = max(1, _SLAB_POINTS // (n_points * fine ** len(far) // (2 * far[0] + 1)))
     folded = np.zeros(periods)
-    np.add.at(folded, np.ix_(*(place for place, _ in offsets)), values)
+    for start in range(0, len(places[0]), n_slab):
+        slab = slice(start, start + n_slab)
+        # axes of cells and of points within, in turns
+        square = reduce(np.add.outer, [distances[0][slab], *distances[1:]])
+        values = profile(np.sqrt(square)).mean(axis=tuple(range(1, square.ndim, 2)))
+        np.add.at(folded, np.ix_(places[0][slab], *places[1:]), values)
     return folded / folded.sum()

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 from .._validation import check_positive
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
-from ..summaries import BallContributions, BallSum, person_averages
+from ..summaries import BallContributions, BallSum, averages_in_blocks
 from ._density_sensitivity import BumpFamily
 from ._erm import ridge_sensitivity
 from ._expansion import PointExpansion
@@ -89,13 +89,19 @@ class DensityFunction:
         """The exact sum of people's rounded vectors."""
         ball = self._ball(n, expansion)
         total = BallSum(ball)
-        for rows, people in _blocks(len(X), codes, n, expansion.size):
-            vectors = expansion.coordinates(X[rows], self._bump)
-            if codes is not None:
-                own = codes[rows] - people.start
-                count = people.stop - people.start
-                vectors = person_averages(vectors, own, count, ball.radius)
-            total.add(vectors)
+
+        def vectors(rows: slice | np.ndarray) -> np.ndarray:
+            return expansion.coordinates(X[rows], self._bump)
+
+        if codes is None:
+            for rows in _chunks(n, expansion):
+                total.add(vectors(rows))
+            return total.value()
+        own = BallContributions(1, ball.n_coefficients, ball.radius)
+        for averages in averages_in_blocks(
+            lambda rows: own.contributions(vectors(rows)), codes, n, expansion.size
+        ):
+            total.add(own.lattice.to_float(averages))
         return total.value()
 
     def _ball(self, n: int, expansion: Expansion) -> BallContributions:
@@ -169,7 +175,7 @@ class RidgeFunction:
         factor = cho_factor(gram, overwrite_a=True, check_finite=False)
         weights = cho_solve(factor, targets, check_finite=False)
         total = np.zeros(expansion.size)
-        for rows, _ in _blocks(n, None, n, expansion.size):
+        for rows in _chunks(n, expansion):
             total += weights[rows] @ expansion.coordinates(X[rows])
         return self._ball(n, expansion).sum(total[None])
 
@@ -277,18 +283,8 @@ def _steps(ball: BallContributions) -> float:
     return 4 * math.sqrt(ball.n_coefficients) * ball.lattice.step
 
 
-def _blocks(
-    n_rows: int, codes: np.ndarray | None, n_people: int, size: int
-) -> Iterator[tuple[Any, slice]]:
-    """Rows of consecutive people, few enough for their vectors to fit in memory."""
-    n_blocks = max(1, math.ceil(n_rows * size / _CHUNK))
-    step = math.ceil(n_people / n_blocks)
-    if codes is not None:
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(n_people + 1))
-    for start in range(0, n_people, step):
-        people = slice(start, min(start + step, n_people))
-        if codes is None:
-            yield people, people
-        else:
-            yield order[starts[people.start] : starts[people.stop]], people
+def _chunks(n_rows: int, expansion: Expansion) -> Iterator[slice]:
+    """Rows few enough for their vectors to fit in memory."""
+    step = max(1, _CHUNK // expansion.size)
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)

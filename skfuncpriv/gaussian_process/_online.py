@@ -288,10 +288,7 @@ class OnlineGaussianProcess(PrivateEstimator):
             raise TypeError(
                 f"function must be a callable of points, got {type(function).__name__}"
             )
-        if not isinstance(self.ledger, str | PathLike | None):
-            raise TypeError(
-                f"ledger must be the path of a ledger's file, got {self.ledger!r}"
-            )
+        self._check_ledger()
         if not isinstance(self.path, str | PathLike | None):
             raise TypeError(f"path must name a file, got {self.path!r}")
         bits = random_bits(self.random_state)

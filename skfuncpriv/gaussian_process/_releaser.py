@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -201,7 +200,6 @@ class GaussianProcessReleaser(PrivateEstimator):
         bits = random_bits(self.random_state)
         self._check_parameters()
         rows = read_rows(X)
-        check_feature_names(self, X, reset=True)
         low, high = read_box(self.bounds, rows.shape[1])
         function = wrapped_function(self, low, high)
         targets = self._targets(function, y, len(rows))
@@ -225,6 +223,7 @@ class GaussianProcessReleaser(PrivateEstimator):
             value = function.value(clipped, targets, codes, n, expansion)
 
             # Step 2: charge, then draw the noise once.
+            check_feature_names(self, X, reset=True)
             self._open_release(guarantee := budget.guarantee(unit, bits.seeded))
             known = value if isinstance(value, FixedPoint) else None
             lattice = release_lattice(law.smallest_scale, known)
@@ -294,11 +293,7 @@ class GaussianProcessReleaser(PrivateEstimator):
     def _check_parameters(self) -> None:
         if self.points is not None and not self._is_auto(self.n_nodes):
             raise ValueError("points and n_nodes are two ways to choose: give only one")
-        if not isinstance(self.ledger, str | PathLike | None):
-            raise TypeError(
-                f"ledger must be the path of a ledger's file, got {self.ledger!r}: "
-                "for an open BudgetLedger pass its path attribute"
-            )
+        self._check_ledger()
 
     @staticmethod
     def _is_auto(value: Any) -> bool:

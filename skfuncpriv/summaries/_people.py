@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..noise._lattice import FloatArray, IntArray
 from ._ball import BallContributions
 
 _SPLIT_BITS = 26
+_BLOCK_VALUES = 1 << 20
 _BAD_LABELS = (
     "groups must name the person of every row by a string or a number; missing labels "
     "(None or NaN) are refused"
@@ -46,6 +48,8 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     >>> person_codes(["ann", "bob", "ann"], 3)[1]
     2
     """
+    if isinstance(groups, np.ma.MaskedArray):
+        raise ValueError(_BAD_LABELS)
     is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people
     labels = np.asarray(groups, dtype=object if is_list else None)
     if labels.shape != (n_rows,):
@@ -129,3 +133,59 @@ def _divide(high: IntArray, low: IntArray, counts: IntArray) -> IntArray:
     quotient = high // counts
     rest = (high - quotient * counts << _SPLIT_BITS) + low
     return (quotient << _SPLIT_BITS) + rest // counts
+
+
+def averages_in_blocks(
+    rows: Callable[[NDArray[np.intp]], IntArray],
+    codes: NDArray[np.intp],
+    n_people: int,
+    size: int,
+) -> Iterator[IntArray]:
+    """Average integer rows of each person in bounded memory, rounded down.
+
+    The rows of few people are made and added up at a time, however many one person
+    owns: memory that grows with that number would tell of it.
+
+    Parameters
+    ----------
+    rows : callable
+        From the indices of rows, shape (k,), to integers of shape (k, size), none
+        above 2^53 in absolute value; *private*.
+    codes : ndarray of int, shape (n_rows,)
+        The person of each row, 0 .. n_people - 1; *private*.
+    n_people : int
+        How many people there are; *public*.
+    size : int
+        The length of a row; *public*.
+
+    Yields
+    ------
+    ndarray of int64, shape (n_block, size)
+        The averages of consecutive people; see `person_averages`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.summaries import averages_in_blocks
+    >>> table, codes = np.array([[2], [8], [4]]), np.array([0, 1, 0])
+    >>> list(averages_in_blocks(table.__getitem__, codes, n_people=2, size=1))
+    [array([[3],
+           [8]])]
+    """
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(n_people + 1))
+    step = max(1, _BLOCK_VALUES // size)
+    for start in range(0, n_people, step):
+        stop = min(start + step, n_people)
+        high = np.zeros((stop - start, size), dtype=np.int64)
+        low = np.zeros_like(high)
+        for begin in range(starts[start], starts[stop], step):
+            chunk = order[begin : min(begin + step, starts[stop])]
+            values, own = rows(chunk), codes[chunk] - start
+            first = np.flatnonzero(np.append(True, np.diff(own) != 0))
+            upper = values >> _SPLIT_BITS
+            high[own[first]] += np.add.reduceat(upper, first, axis=0)
+            values = values - (upper << _SPLIT_BITS)
+            low[own[first]] += np.add.reduceat(values, first, axis=0)
+        counts = np.maximum(np.diff(starts[start : stop + 1]), 1)
+        yield _divide(high, low, counts[:, None])

@@ -482,7 +482,7 @@ BAD = [
     ({"order": 0}, ValueError, "order must be an integer >= 1"),
     ({"order": 9}, ValueError, "order must be at most 8"),
     ({"bounds": (1, 0)}, ValueError, "bounds must"),
-    ({"bounds": (-1e308, 1e308)}, ValueError, "their volume overflows"),
+    ({"bounds": (-1e308, 1e308)}, ValueError, "choose another unit|distance overflows"),
     ({"ledger": 5}, TypeError, "ledger must be the path"),
     ({"estimator": constant(0.0)}, PrivacyError, "sensitivity must be stated"),
     (
