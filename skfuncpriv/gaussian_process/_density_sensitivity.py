@@ -15,6 +15,7 @@ from ._kernels import ExponentialKernel, GaussianKernel, Kernel
 from ._norms import gaussian_sobolev_norm
 
 _SLACK = 1 + 2.0**-40  # for a few dozen roundings without cancellation
+_TINY = 2.0**-450  # distances are rounded up to it: its square is no subnormal number
 _MOST_CORNERS = 10  # axes of which all corners are tried
 
 
@@ -61,7 +62,9 @@ def kde_sensitivity(
     norm(b_x - b_y) over places x, y.
 
     *Its own kernel.* norm(K_x - K_y)^2 = 2 - 2 K(x, y), which is at most 2 [1]_, and
-    within bounds at most its value at two opposite corners.
+    within bounds at most its value at two opposite corners, and at most the square of
+    their distance in bandwidths. With a matrix H the determinant and the distance are
+    right to d^3 2^-50 cond(H), for which both are raised.
 
     *H1.* A restriction to a domain never increases the norm, so all of R^d bounds every
     domain. With K_k = 1/2 + g_k^2, g_k = gamma_k h_k, and N the squared norm of
@@ -113,8 +116,10 @@ class BumpFamily:
     widths: np.ndarray
 
     def __post_init__(self) -> None:
-        same = self.kernel == self.bump
-        sobolev = isinstance(self.kernel, ExponentialKernel) and self._is_axis_parallel
+        # Formulas hold for these classes, not for subclasses that change their values.
+        same = type(self.bump) is GaussianKernel and self.kernel == self.bump
+        sobolev = type(self.bump) is GaussianKernel and self._is_axis_parallel
+        sobolev = sobolev and type(self.kernel) is ExponentialKernel
         if not (same or sobolev):
             raise ValueError(
                 f"the density of {self.bump} is measured in the RKHS of that kernel, "
@@ -129,7 +134,7 @@ class BumpFamily:
         log_volume = (self.n_axes * math.log(2 * math.pi) + log_determinant) / 2
         if not abs(log_volume) < 600:
             raise ValueError("the density leaves the range of floats: use other units")
-        return math.exp(-log_volume) * _SLACK
+        return math.exp(-log_volume) * self._slack
 
     @cached_property
     def largest(self) -> float:
@@ -143,10 +148,25 @@ class BumpFamily:
     def change(self) -> float:
         """The supremum S of the norm of a difference of two bumps, rounded up."""
         if self.kernel == self.bump:
-            square = -2 * math.expm1(-self._largest_square / 2)
-        else:
-            square = 2 * self.largest**2 * self._lost_share
-        return math.sqrt(square) * _SLACK
+            r = self._largest_distance * self._slack
+            if r < 2.0**-20:  # the square root below would be smaller by r^3 / 8
+                return r * _SLACK
+            return math.sqrt(-2 * math.expm1(-r * r / 2)) * _SLACK
+        return self.largest * math.sqrt(2 * self._lost_share) * _SLACK
+
+    @property
+    def _slack(self) -> float:
+        """For what the determinant and the inverse of a matrix lose.
+
+        Both are exact for a matrix off by at most d^2 roundoffs of the norm of H, times
+        a small constant. The largest distance is that of corners at which nothing
+        cancels.
+        """
+        if self._is_axis_parallel:
+            return _SLACK
+        eigenvalues = np.linalg.eigvalsh(self.bump.covariance(self.n_axes))
+        condition = float(eigenvalues[-1] / eigenvalues[0])
+        return _SLACK + self.n_axes**3 * 2.0**-49 * condition
 
     @property
     def _is_axis_parallel(self) -> bool:
@@ -158,20 +178,21 @@ class BumpFamily:
         return tuple(widths.tolist())
 
     @property
-    def _largest_square(self) -> float:
-        """The largest (x - y)' H^-1 (x - y): a convex function, so at corners."""
+    def _largest_distance(self) -> float:
+        """The largest root of (x - y)' H^-1 (x - y): convex, so at corners."""
         if not np.isfinite(self.widths).all() or self.n_axes > _MOST_CORNERS:
             return math.inf
         signs = np.array(list(itertools.product((1, -1), repeat=self.n_axes)))
         matrix, _ = self.bump.separated(self.n_axes)
-        return float(np.square((signs * self.widths) @ matrix.T).sum(axis=1).max())
+        corners = (signs * self.widths) @ matrix.T
+        return max(_TINY, *(math.hypot(*corner) for corner in corners.tolist()))
 
     @property
     def _lost_share(self) -> float:
         """One minus the smallest product of the r_k."""
         bandwidths = np.array(self._bandwidths)
         constant = 0.5 + np.square(np.asarray(self.kernel.gamma) * bandwidths)
-        reach = np.square(self.widths / (2 * bandwidths))
+        reach = np.square(np.maximum(self.widths / (2 * bandwidths), _TINY))
         s = np.minimum(reach, 1 + constant)
         lost = -np.expm1(-s) + s / constant * np.exp(-s)  # 1 - r, nothing cancels
         if lost.max() >= 1:
