@@ -246,7 +246,11 @@ class StatedFunction:
         n: int,  # noqa: ARG002
         expansion: Expansion,
     ) -> np.ndarray:
-        """The coordinates of the function; what is no finite number counts as zero."""
+        """The coordinates of the function, whose values must be within the limit.
+
+        To clip values is no contraction in the RKHS, so nothing is clipped. What is
+        refused here has not been charged yet.
+        """
         nodes = expansion.nodes
         with warnings.catch_warnings():  # a warning about data would tell of them
             warnings.simplefilter("ignore")
@@ -257,8 +261,14 @@ class StatedFunction:
                 "estimator(X, y) must return a function of points, shape (n, d), with "
                 "one value per point, shape (n,)"
             )
-        values = np.where(np.isfinite(values), values, 0.0) / self._sensitivity
-        return expansion.of_values(np.clip(values, -_LARGEST_VALUE, _LARGEST_VALUE))
+        values = values / self._sensitivity
+        if not (np.abs(values) <= _LARGEST_VALUE).all():  # nor where one is NaN
+            raise ValueError(
+                "every value of estimator(X, y) must be a finite number, at most 2^20 "
+                "times the sensitivity in absolute value: state a larger sensitivity; "
+                "KernelDensity and KernelRidge have no such limit"
+            )
+        return expansion.of_values(values)
 
 
 def stated_function(
