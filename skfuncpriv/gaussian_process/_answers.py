@@ -6,7 +6,8 @@ lock before it reads and is on the disk before it returns, so that a process whi
 killed, and two that ask at once, never draw a second noise for one point.
 
 The file holds points and answers, both of which are known to those who asked, and
-public facts. It holds no value of the private function, and no noise.
+public facts. It holds no value of the private function, and no noise. One fact is the
+place where it was made: two copies would draw two noises for one point.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Answers:
     @classmethod
     def create(cls, path: Path | None, facts: dict[str, Any]) -> Answers:
         """Make a new table, in a file that only its owner may read, and sync it."""
-        facts = {**facts, "fit": os.urandom(16).hex()}
+        place = None if path is None else str(path)
+        facts = {**facts, "fit": os.urandom(16).hex(), "path": place}
         if path is not None:
             try:  # O_EXCL: of two fits at once only one can make the file
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -106,6 +108,12 @@ class Answers:
                 raise sqlite3.DatabaseError("its pages are damaged")
             answers._text, answers.count = answers._read_facts(cursor)
             answers.facts = json.loads(answers._text)
+        place = answers.facts.get("path")
+        if place != str(path):
+            raise PrivacyError(
+                f"the answers at {str(path)!r} were made at {place!r}: a copy could "
+                "answer one point twice, so a file that was moved must be moved back"
+            )
         return answers
 
     @contextmanager
