@@ -27,6 +27,7 @@ from ._kernels import Kernel
 
 SLACK = 2.0**-7
 _NEARBY = 1 + 2.0**-22
+_DIAGONAL, _SYMMETRY = 1e-9, 1e-12  # how wrong a kernel may be, at most
 _SHORTEST = 2.0**-500  # two distances of this size can still be added and divided
 
 Noise = Callable[[list[Point], list[int]], list[float]]
@@ -167,6 +168,11 @@ class CholeskyConditioning(Conditioning):
     the rounding errors of sums over noise within 16 deviations, and 2^-32 because
     points are rounded inside the kernel (they lie within 2^19 of its bandwidths of
     zero, which is checked).
+
+    The kernel may be a user's own, so every new point is checked: values are finite,
+    symmetric, and one at equal points, up to an eighth of the nugget in the norm of K.
+    A positive semi-definite K leaves at least half of the nugget to every s^2, and what
+    leaves less is no covariance; then nothing is answered.
     """
 
     def __init__(self, kernel: Kernel, nugget: float) -> None:
@@ -190,16 +196,21 @@ class CholeskyConditioning(Conditioning):
             return found
         self._catch_up(answers, noise)
         place = coordinates(point)
+        column = self._checked_column(place)
         if not self.kernel(place, place * _NEARBY)[0, 0] > 1 - 2.0**-7:
             raise PrivacyError(
                 "a point lies too far from zero for this kernel in floating point: "
                 "subtract a public origin from all points"
             )
         row = np.empty(self._size + 1)
-        row[:-1] = self._solve(place)
+        row[:-1] = self._solve(column)
         square = 1.0 + self.nugget - row[:-1] @ row[:-1]
         # The error of the square is below half of the nugget, see Notes.
-        row[-1] = math.sqrt(max(square, self.nugget / 2))
+        if not square >= self.nugget / 2:
+            raise PrivacyError(
+                "kernel is not positive definite, so there is no Gaussian process"
+            )
+        row[-1] = math.sqrt(square)
         mean = float(row[:-1] @ self._white[: self._size])
         return Step(mean, float(row[-1]), row.astype("<f8").tobytes())
 
@@ -222,12 +233,29 @@ class CholeskyConditioning(Conditioning):
             self._white[i] = (value - row[:-1] @ self._white[:i]) / row[-1]
             self._size = i + 1
 
-    def _solve(self, place: np.ndarray) -> np.ndarray:
+    def _checked_column(self, place: np.ndarray) -> np.ndarray:
+        """The covariances of earlier points and a new one."""
+        n = self._size
+        points = np.concatenate([self._points[:n].reshape(n, place.shape[1]), place])
+        with np.errstate(all="ignore"):  # of points that are too far away
+            column = np.asarray(self.kernel(points, place), dtype=np.float64)
+            row = np.asarray(self.kernel(place, points), dtype=np.float64)
+        if column.shape != (n + 1, 1) or row.shape != (1, n + 1):
+            raise PrivacyError("kernel must return an array of shape (n, k)")
+        column, row = column[:, 0], row[0]
+        small = self.nugget / 8
+        is_one = abs(column[-1] - 1) <= min(_DIAGONAL, small)
+        if not (np.isfinite(column).all() and np.isfinite(row).all() and is_one):
+            raise PrivacyError("kernel must have finite values and K(x, x) = 1")
+        if not (np.abs(column - row) <= min(_SYMMETRY, small / (n + 1))).all():
+            raise PrivacyError("kernel must be symmetric: K(x, y) = K(y, x)")
+        return column[:-1]
+
+    def _solve(self, column: np.ndarray) -> np.ndarray:
         """L^-1 times the covariances of earlier points and a new one."""
         n = self._size
         if n == 0:
             return np.empty(0)
-        column = self.kernel(self._points[:n], place)[:, 0]
         factor = self._factor[:n, :n]
         return solve_triangular(factor, column, lower=True, check_finite=False)
 

@@ -110,6 +110,11 @@ class OnlineGaussianProcess(PrivateEstimator):
     ``lambda points: np.exp(kde.score_samples(points))``; see `ridge_sensitivity` and
     `erm_sensitivity` for others.
 
+    *Universe.* The functions that may be the private one are finite, and at most 2^20
+    times `sensitivity` in absolute value: for such values all rounding is paid for, and
+    no answer is ever clipped. That is the curator's to ensure, like `sensitivity`: a
+    function with another value is refused with a ValueError, which tells as much.
+
     *Theorem.* All answers together, to points that may be chosen in view of earlier
     answers, are as private as one Gaussian mechanism of deviation sigma and
     sensitivity norm(f - f'). *Proof.* Given the answers so far, neighbours differ in
@@ -124,13 +129,16 @@ class OnlineGaussianProcess(PrivateEstimator):
     *Floats.* Points that nearly coincide would show the rounding errors of f. A nugget,
     found from `max_points` and `value_error`, keeps s_i away from zero, and the
     sensitivity is raised by 2^-7, which pays for them; see `_conditioning`. The answers
-    have the law N(f, sigma^2 K) up to that nugget.
+    have the law N(f, sigma^2 K) up to that nugget. A Gaussian kernel whose matrix has a
+    condition number above 2^20 is refused.
 
     *Files.* The file holds points, answers and public facts, no value of f; only its
     owner may read it. An answer is on the disk before it is returned, so neither a
     crash nor a second process leads to a second noise for one point. An old copy that
-    is put back in its place does: never restore it from a backup. `resume` must be
-    given the function of `fit`; every other one costs as much as another release.
+    is put back in its place does: never restore it from a backup. So would a copy at
+    another place, which `resume` refuses: a moved file must be moved back. `resume`
+    must be given the function of `fit`; every other one costs as much as another
+    release.
 
     References
     ----------
@@ -188,8 +196,8 @@ class OnlineGaussianProcess(PrivateEstimator):
         ----------
         function : callable
             *Private.* ``function(points)`` maps an array of shape (n_points, n_axes) to
-            the values at its rows, shape (n_points,), always the same ones. What is not
-            finite counts as zero.
+            the values at its rows, shape (n_points,), always the same ones: finite
+            numbers, at most 2^20 times `sensitivity` in absolute value.
 
         Returns
         -------
@@ -260,10 +268,12 @@ class OnlineGaussianProcess(PrivateEstimator):
         Raises
         ------
         ValueError
-            If a point is not made of finite numbers.
+            If a point is not made of finite numbers, or a value of the function is not
+            finite or too large; nothing is drawn then.
         PrivacyError
-            If there would be more than `max_points` answers, or the file cannot be
-            used; then no answer is given, and no noise is kept.
+            If there would be more than `max_points` answers, the kernel is found to be
+            no covariance of variance one, or the file cannot be used; then no answer is
+            given, and no noise is kept.
         """
         check_is_fitted(self)
         points = as_numbers(T)

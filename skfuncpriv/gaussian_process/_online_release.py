@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -21,10 +22,14 @@ from ._conditioning import (
     MarkovConditioning,
     coordinates,
 )
-from ._kernels import ExponentialKernel, Kernel
+from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
 from ._scalar_normal import Reserve, release_normal
 
-_VALUE_ERROR = 2.0**-30  # of the sensitivity
+LARGEST_VALUE = 2.0**20  # of the function, and
+_VALUE_ERROR = 2.0**-30  # how wrong it may be, in units of the sensitivity
+_LARGEST_NOISE = 64.0  # in deviations; none is ever drawn that is as large
+_MOST_BITS = 61  # of an answer in lattice steps, beyond which it would be clipped
+_LARGEST_CONDITION = 2.0**20
 _MOST_POINTS = {MarkovConditioning: 1_000_000, CholeskyConditioning: 2_000}
 _LARGEST_NUGGET = 2.0**-6
 _SMALLEST = 1e-200
@@ -54,6 +59,7 @@ class OnlineRelease:
         self._answers = answers
         self._bits = bits
         self._deviation = answers.facts["deviation"]
+        self._largest = LARGEST_VALUE * answers.facts["stated"]["sensitivity"]
         self._most_points = answers.facts["stated"]["max_points"]
         self._lattice = Lattice(answers.facts["exponent"])
         self._conditioning = _kind(kernel)(kernel, answers.facts["nugget"])
@@ -129,8 +135,13 @@ class OnlineRelease:
                 "function must return one number per point: an array of shape "
                 "(n_points,) for points of shape (n_points, n_axes)"
             )
-        values = np.where(np.isfinite(values), values, 0.0).ravel()
-        self._values.update(zip(new, values.tolist(), strict=True))
+        if not (np.abs(values) <= self._largest).all():  # nor where one is NaN
+            raise ValueError(
+                "every value of the function must be a finite number, at most 2^20 "
+                "times the sensitivity in absolute value; nothing is answered: a "
+                "release with a larger sensitivity can answer"
+            )
+        self._values.update(zip(new, values.ravel().tolist(), strict=True))
 
     def _check_room(self, points: list[Point]) -> None:
         """Refuse more points than were planned for."""
@@ -172,9 +183,11 @@ def public_facts(estimator: Any, seeded: bool) -> dict[str, Any]:
         if value_error < 0:
             raise ValueError(f"value_error must be >= 0, got {value_error!r}")
     deviation = budget.deviation(sensitivity * (1 + SLACK))
-    nugget = kind.nugget_for(
-        most_points, value_error / sensitivity, deviation / sensitivity
-    )
+    # A sum with a value is rounded to half a unit in the last place of the value; and
+    # the nugget pays for points that are rounded once, at a stretch of one.
+    error = value_error / sensitivity + LARGEST_VALUE * 2.0**-53
+    error += (_stretch(kernel) - 1) * 2.0**-32
+    nugget = kind.nugget_for(most_points, error, deviation / sensitivity)
     if nugget > _LARGEST_NUGGET:
         raise PrivacyError(
             f"{most_points} points with values that are wrong by up to {value_error:g} "
@@ -194,10 +207,42 @@ def public_facts(estimator: Any, seeded: bool) -> dict[str, Any]:
         "stated": stated,
         "deviation": deviation,
         "nugget": nugget,
-        "exponent": release_lattice(deviation * nugget**0.5).exponent,
+        "exponent": max(
+            release_lattice(deviation * nugget**0.5).exponent,
+            _smallest_exponent(sensitivity, deviation),
+        ),
     }
 
 
+def _smallest_exponent(sensitivity: float, deviation: float) -> int:
+    """Of a lattice on which no answer is ever clipped."""
+    largest = LARGEST_VALUE * sensitivity + _LARGEST_NOISE * deviation
+    return math.frexp(largest)[1] - _MOST_BITS
+
+
+def _stretch(kernel: Kernel) -> float:
+    """By how much a kernel magnifies the rounding errors of points.
+
+    A matrix H maps points to A x with A' A = H^-1. Terms of A x are up to
+    d sqrt(cond(H)) times as large as the sum. What is lost of A itself changes entries
+    of the kernel by d^2 cond(H) 2^-53, less than 1/300 of the nugget for the points.
+    """
+    if isinstance(kernel, ProductKernel):
+        return max(map(_stretch, kernel.kernels))
+    if not isinstance(kernel, GaussianKernel) or np.ndim(kernel.bandwidth) < 2:
+        return 1.0
+    eigenvalues = np.linalg.eigvalsh(np.array(kernel.bandwidth))
+    condition = eigenvalues[-1] / eigenvalues[0]
+    if not condition <= _LARGEST_CONDITION:
+        raise PrivacyError(
+            f"the bandwidth matrix of {kernel!r} is nearly singular (its condition "
+            "number is above 2^20), which magnifies rounding errors of points: rotate "
+            "and scale the axes, or take a rounder matrix"
+        )
+    return len(eigenvalues) * math.sqrt(condition)
+
+
 def _kind(kernel: Kernel) -> type[Conditioning]:
-    is_markov = isinstance(kernel, ExponentialKernel) and (kernel.n_axes or 1) == 1
+    # A subclass may have other values, which need not be Markov.
+    is_markov = type(kernel) is ExponentialKernel and (kernel.n_axes or 1) == 1
     return MarkovConditioning if is_markov else CholeskyConditioning

@@ -155,20 +155,21 @@ def test_bad_values_are_refused_in_constant_words(kernel, bad):
     assert "secret" not in str(texts)
 
 
-def test_values_that_are_not_finite_count_as_zero():
+def test_values_that_are_not_finite_are_refused_without_a_warning():
     kernel = KERNELS["exponential"]
     gp = online(kernel, lambda points: 1 / np.log(points[:, 0]) * points[:, 0])
     with warnings.catch_warnings(), recorded() as draws:
         warnings.simplefilter("error")
         for point in (-1.0, 1.0):
-            online(kernel, gp._release._function).predict(point)
-    assert [value for value, _ in draws] == [0.0, 0.0]
+            with pytest.raises(ValueError, match="must be a finite number"):
+                gp.predict(point)
+    assert draws == []
 
 
 def test_warnings_of_the_function_are_kept():
     def function(points):
         warnings.warn("a private number is 3.14", stacklevel=1)
-        return points[:, 0] / 0.0
+        return np.exp(-1 / (points[:, 0] - 0.1))
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
