@@ -74,12 +74,13 @@ def test_any_number_is_moved_to_the_bounds_without_a_word(capsys, value):
         ("age\n7.25 mg\n", [], "column 'age' holds text that is no number"),
         ("age\n2024-07-25\n", [], "times as numbers since a public origin"),
         ("age;x\n7,25;1\n", [], "write numbers with a point"),
-        ("age\n7.25\nNA\n", [], "points of a density must be finite numbers"),
-        ("age\n7.25\ninf\n", [], "points of a density must be finite numbers"),
+        ("age\n7.25\nNA\n", [], "leave such rows out"),
+        ("age\n7.25\ninf\n", [], "leave such rows out"),
         ("age,who\n7.25,\n", ["--group", "who"], "'who' must not have missing cells"),
         ("age,x\n1,2\n7.25\n", [], "as many cells as the first line"),
         ("age,age\n7.25,2\n", [], "must be distinct"),
         ("5,7.25\n7.25,1\n", [], "does the file have a header line?"),
+        ("7.25,secret\n1,x\n", [], "does the file have a header line?"),
         ("age\n", [], "rows below it"),
         ("", [], "rows below it"),
         ("\n\n", [], "rows below it"),
@@ -92,7 +93,8 @@ def test_malformed_file_is_refused_without_a_quote(capsys, text, words, expected
     words = ["density", "data.csv", *AGE, *words, "--ledger", "b.db"]
     err = refuse(capsys, *words)
     assert expected in err
-    assert "7.25" not in err.replace("its columns are 5, 7.25", "")
+    assert "7.25" not in err
+    assert "secret" not in err.replace("its columns are 5, 7.25", "")
     assert len(err.splitlines()) == 1
     assert ledger.history() == []
 

@@ -91,11 +91,12 @@ class Table:
 
 
 def no_column(name: str, names: list[str], option: str = "") -> CommandError:
-    """The error of a column that the file does not have."""
-    return CommandError(
-        f"{option}the file has no column {name!r}; its columns are {shortened(names)}"
-        f"{header_hint(names)}"
-    )
+    """The error of a column that the file does not have.
+
+    Names that are numbers may be the first row of the data, which is not shown.
+    """
+    hint = header_hint(names) or f"; its columns are {shortened(names)}"
+    return CommandError(f"{option}the file has no column {name!r}{hint}")
 
 
 def header_hint(names: list[str]) -> str:

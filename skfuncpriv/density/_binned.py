@@ -22,6 +22,7 @@ from ._smoothing import smooth
 # The number of bins along an axis grows as factor * (n epsilon)^power.
 _GROWTH = {1: (2.5, 0.45), 2: (2.0, 0.3), 3: (1.8, 0.22)}
 _FEWEST = 4
+_NARROW = 16  # bins per bandwidth, from which on they are narrow
 _FEW = 80  # bins of one axis, up to which a mixture of bumps is fitted, too
 _PER_BANDWIDTH = (4.0, 64.0)  # bins per bandwidth, at least, and where noise allows
 _L1, _L2 = 2.0, math.nextafter(math.sqrt(2.0), 2.0)
@@ -234,8 +235,18 @@ class BinnedPlan:
         if self.denoise:
             factors = self._factors(coef, masses.size * variance)
 
+        # Linear binning and the interpolation of masses widen a kernel. That is undone
+        # where bins are wide; where they are narrow it would ring around single values.
+        damping = reduce(
+            np.multiply.outer,
+            [
+                axis.damping**2 if axis.n_bins * h < _NARROW else np.ones(axis.n_bins)
+                for axis, h in zip(self._axes, bandwidth, strict=True)
+            ],
+        )
+
         def density(coef: np.ndarray) -> np.ndarray:
-            shown = self._undamped(coef * factors) / math.sqrt(masses.size)
+            shown = coef * factors / damping / math.sqrt(masses.size)
             for k, axis in enumerate(self._axes):
                 shown = axis.inverse(shown, k)
             how = (self._n_cells, self.kernel, bandwidth, self.boundary)

@@ -63,13 +63,15 @@ def smooth(
 
     Notes
     -----
-    The axis is continued by its mirror image, by itself or by nothing; then the
-    convolution is circular. "renormalize" divides by the mass that the kernel around
-    a node has within the bounds.
+    Masses are interpolated linearly between centres: as points they would show a comb
+    where a kernel ends abruptly. The axis is continued by its mirror image, by itself
+    or by nothing; then the convolution is circular. "renormalize" divides by the mass
+    that the kernel around a node has within the bounds.
     """
     at_nodes = np.zeros((n_cells + 1,) * masses.ndim)
     at_nodes[tuple(_centres(n_bins, n_cells) for n_bins in masses.shape)] = masses
     spectrum = fft.rfftn(_kernel(kernel, bandwidth, n_cells, boundary))
+    spectrum *= fft.rfftn(_hats(masses.shape, n_cells, boundary))
     density = _convolve(at_nodes, spectrum, n_cells, boundary)
     if "renormalize" in boundary:
         inside = np.ones_like(at_nodes)
@@ -109,12 +111,30 @@ def _continued(values: np.ndarray, rule: str) -> np.ndarray:
     return np.concatenate([values, beyond])
 
 
+def _periods(n_cells: int, boundary: tuple[str, ...]) -> list[int]:
+    """The number of nodes after which each continued axis repeats itself."""
+    return [n_cells if rule == "periodic" else 2 * n_cells for rule in boundary]
+
+
+def _hats(
+    shape: tuple[int, ...], n_cells: int, boundary: tuple[str, ...]
+) -> np.ndarray:
+    """The hat of mass one that interpolates between centres of bins."""
+    hats = []
+    for n_bins, period in zip(shape, _periods(n_cells, boundary), strict=True):
+        step = n_cells // n_bins
+        cells, hat = np.arange(1 - step, step), np.zeros(period)
+        np.add.at(hat, cells % period, (step - abs(cells)) / step**2)
+        hats.append(hat)
+    return reduce(np.multiply.outer, hats)
+
+
 def _kernel(
     kernel: str, bandwidth: np.ndarray, n_cells: int, boundary: tuple[str, ...]
 ) -> np.ndarray:
     """The kernel of mass one, averaged over cells and folded into one period."""
     profile, reach = KERNELS[kernel]
-    periods = [n_cells if rule == "periodic" else 2 * n_cells for rule in boundary]
+    periods = _periods(n_cells, boundary)
     if kernel == "gaussian":  # a product
         return reduce(
             np.multiply.outer,

@@ -148,7 +148,7 @@ class RidgeFunction:
         if n > _MOST_ROWS:
             raise PrivacyError(
                 f"KernelRidge is solved with an n x n matrix, for at most {_MOST_ROWS} "
-                f"rows, got {n}: use PrivateKernelRegressor(loss='squared')"
+                f"rows, got {n}: use PrivateKernelRegressor"
             )
         exact = ridge_sensitivity(1.0, 1.0, self._alpha / n, n)
         wrong = 2 * self._rounding(n, expansion)
