@@ -65,14 +65,18 @@ class KernelFeatures:
     def transform(self, X: np.ndarray) -> np.ndarray:
         """z(x) of every row, shape (n, m); clipped last.
 
-        The norm of every row of floats is at most 1 + 2^-40.
+        The norm of every row of floats is at most 1 + 2^-40. Where a kernel is not
+        finite, z is zero.
         """
         Z = np.empty((len(X), self.size))
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            Z[rows] = self.expansion.coordinates(np.clip(X[rows], self.low, self.high))
-        norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
-        Z /= np.maximum(norms, 1.0)
+        with np.errstate(all="ignore"):  # a warning about rows would tell of them
+            for start in range(0, len(X), _CHUNK):
+                rows = slice(start, start + _CHUNK)
+                inside = np.clip(X[rows], self.low, self.high)
+                Z[rows] = self.expansion.coordinates(inside)
+            Z[~np.isfinite(Z).all(axis=1)] = 0.0
+            norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
+            Z /= np.maximum(norms, 1.0)
         return Z
 
 
@@ -116,7 +120,7 @@ def _features(
 ) -> KernelFeatures:
     box = _frozen(low), _frozen(high)
     points = spread(2 * count, *box)  # every other one is a node, the others are tests
-    with threadpool_limits(1, user_api="blas"):
+    with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
         expansion = PointExpansion.at(kernel, points[::2].copy(), points[1::2])
         energy = np.square(expansion.coordinates(points[1::2])).mean(axis=0)
     missed = np.sqrt(np.maximum(0.0, 1.0 - np.cumsum(energy)))

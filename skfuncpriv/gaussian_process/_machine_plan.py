@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_positive
+from ..exceptions import PrivacyError
 from ..noise import IndependentGaussian, NoiseLaw, SphericalLaplace
 from ..noise._scales import root_up
 from ..privacy import PrivacyGuarantee
@@ -24,6 +25,7 @@ SMALLEST_PSI, LARGEST_PSI = 1e-8, 1e4
 _GRID = np.geomspace(1e-7, 1e2, 91)  # of psi, ten to the decade
 _GOOD = 1.01  # fewer features are taken if the bound of the risk is this near
 _TAIL = 0.1  # of the norm of a function, beyond the first directions
+_LARGEST_NOISE = 1e150
 _GAP_SHARE = 128  # see `default_gap`
 
 
@@ -132,7 +134,12 @@ class MachinePlan:
     @cached_property
     def law(self) -> NoiseLaw:
         """The law of the noise of all coordinates."""
-        return self.budget.law(self.sensitivity, self.n_outputs * self.n_features)
+        law = self.budget.law(self.sensitivity, self.n_outputs * self.n_features)
+        if not law.std[0] < _LARGEST_NOISE:
+            raise PrivacyError(
+                "the noise leaves the range of floating point: choose a larger epsilon"
+            )
+        return law
 
     @property
     def radius(self) -> float:
@@ -172,11 +179,11 @@ def public_plan(
     moves = np.array([loss.sensitivity(KAPPA, p, n_people, unit) for p in grid])
     steep = np.array([loss.lipschitz(KAPPA, p) for p in grid])
     counts = np.arange(min(fewest, len(missed)), len(missed) + 1)
-    spread = budget.deviation(n_outputs * counts)[:, None] * moves
-    spread *= np.sqrt(n_outputs)
-    noise = np.minimum(
-        loss.steepest * spread, loss.curvature_bound * np.square(spread) / 2
-    )
+    with np.errstate(all="ignore"):  # an infinite constant times no noise is none
+        spread = budget.deviation(n_outputs * counts)[:, None] * moves
+        spread *= np.sqrt(n_outputs)
+        square = loss.curvature_bound * np.square(spread) / 2
+        noise = np.fmin(loss.steepest * spread, square)
     norm = loss.typical_norm
     risk = grid * norm**2 + loss.mean_square_slope / (grid * n_people) + noise
     risk = risk + steep * _TAIL * norm * missed[counts - 1, None]

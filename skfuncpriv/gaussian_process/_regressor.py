@@ -205,8 +205,7 @@ class PrivateKernelRegressor(RegressorMixin, KernelMachine):
         rows = self._read(X)
         values = read_targets(flat(y), len(rows))
         with np.errstate(all="ignore"):
-            targets = (np.clip(values, low, high) - middle) / half
-            targets = np.clip(targets, -1.0, 1.0)[None]
+            targets = np.clip((values - middle) / half, -1.0, 1.0)[None]
         # Two losses are homogeneous of degree two, as the penalty; the third of one.
         psi_unit = 1 / half if self.loss == "epsilon_insensitive" else 1.0
         coef, guarantee = self._release(X, rows, targets, groups, loss, half, psi_unit)

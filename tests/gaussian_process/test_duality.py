@@ -150,6 +150,24 @@ def test_gaps_bound_what_is_above_the_minimum(loss, psi, n_people):
         assert np.linalg.norm(w - least) <= limit
 
 
+def test_rounding_errors_of_values_are_in_the_gap():
+    """At a kink of a float: the exact value is off it, by less than a float shows."""
+    rng = np.random.default_rng(5)
+    seen = 0
+    for _ in range(2000):
+        z = rng.normal(size=6)
+        z /= np.linalg.norm(z)
+        if z @ z != 1.0:
+            continue
+        # w(a) = z / (4 psi) = z, and f = norm(z)^2 is at the kink, up to rounding
+        objective = Objective(LOSSES["hinge"], 0.25, 1, z[None], np.ones(1), np.ones(1))
+        slopes = np.array([-0.5])
+        exact = exact_gap(objective, z, slopes)
+        assert objective.duality_gap(z, slopes) >= exact
+        seen += exact > 1e-18
+    assert seen > 100
+
+
 # Minimisers
 
 
@@ -212,6 +230,20 @@ def test_every_data_set_is_certified(loss, psi):
             radius = loss.norm_bound(KAPPA, psi)
             assert np.linalg.norm(floats(point)) <= radius * (1 + 1e-12)
             assert abs(point.values).max() <= point.bound
+
+
+@each_loss
+def test_points_are_projected_on_the_ball(loss, monkeypatch):
+    def far(objective, gap):
+        w = np.full(objective.features.shape[1], 1e3)
+        yield w, loss.slope(objective.values(w), objective.targets, 1.0)
+
+    for name in ("_newton_points", "_proximal_points"):
+        monkeypatch.setattr(_minimise, name, far)
+    point = certified_minimiser(problem(loss), 1e9)
+    radius = loss.norm_bound(KAPPA, 0.01)
+    np.testing.assert_allclose(np.linalg.norm(floats(point)), radius, rtol=1e-12)
+    assert abs(point.values).max() <= point.bound
 
 
 @each_loss

@@ -28,6 +28,15 @@ class Flat(Kernel):
         return np.full((len(X), len(Y)), 1 + 1e-10)
 
 
+class Spotty(GaussianKernel):
+    """A kernel of a user that is not finite at some rows, but at all nodes."""
+
+    def _evaluate(self, X, Y):
+        values = super()._evaluate(X, Y)
+        values[(X == 0.123).any(axis=1)] = np.nan
+        return values
+
+
 KERNELS = {
     "gaussian": (GaussianKernel(0.3), 1),
     "two": (GaussianKernel((0.5, 0.9)), 2),
@@ -100,6 +109,18 @@ def test_the_first_coordinates_are_those_of_more(kernel, d):
     np.testing.assert_allclose(
         first.transform(rows), features.transform(rows)[:, :3], atol=1e-9
     )
+
+
+def test_rows_where_a_kernel_is_not_finite_are_zero():
+    features = features_of(Spotty(0.3), 1, 5)
+    Z = features.transform(np.array([[0.123], [0.5]]))
+    assert (Z[0] == 0).all()
+    assert (Z[1] != 0).all()
+
+
+def test_rows_far_in_bandwidths_give_no_warning():
+    Z = features_of(GaussianKernel(1e-200), 1, 3).transform(np.array([[0.3], [0.1]]))
+    assert (Z == 0).all()
 
 
 def test_features_are_public_and_frozen():

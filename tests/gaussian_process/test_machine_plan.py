@@ -7,6 +7,11 @@ import numpy as np
 import pytest
 
 from skfuncpriv import PrivacyError
+from skfuncpriv.gaussian_process import (
+    erm_sensitivity,
+    ridge_sensitivity,
+    squared_loss_lipschitz,
+)
 from skfuncpriv.gaussian_process._duality import KAPPA, RoundingErrors
 from skfuncpriv.gaussian_process._machine_plan import NoiseBudget, public_plan
 from skfuncpriv.noise import IndependentGaussian, SphericalLaplace
@@ -124,6 +129,24 @@ def test_the_planned_deviation_is_that_of_the_law(loss, size):
     for budget in (PURE, GAUSSIAN):
         law = budget.law(1.0, size)
         np.testing.assert_allclose(budget.deviation(np.array([size])), law.std[0])
+
+
+def test_ridge_regression_has_its_sharper_bound_for_rows_only():
+    loss = LOSSES["squared"]
+    rows, people = (loss.sensitivity(KAPPA, 0.05, 100, u) for u in ("row", "person"))
+    assert rows == ridge_sensitivity(1.0, KAPPA, 0.05, 100)
+    slope = squared_loss_lipschitz(1.0, KAPPA, 0.05)
+    assert people == erm_sensitivity(slope, KAPPA, 0.05, 100)
+    assert rows < 0.9 * people
+
+
+@each_loss
+def test_budgets_far_from_one(loss):
+    for epsilon in (1e-140, 1e-20, 1e20, 1e300):
+        plan = plan_of(loss, budget=replace(PURE, epsilon=epsilon))
+        assert math.isfinite(plan.law.expected_square)
+    with pytest.raises(PrivacyError, match="the noise leaves the range"):
+        _ = plan_of(loss, budget=replace(PURE, epsilon=1e-200)).law
 
 
 def test_guarantees_say_which_budget_was_spent():
