@@ -183,3 +183,14 @@ def test_sensitivity_by_brute_force(dimension):
         square = max(square, sum(k * k for k in change))
     assert absolute == 2 * steps
     assert square == 2 * steps**2
+
+
+@pytest.mark.parametrize("far", [3.1, 1e9, 1e308, -2.1, -1e308])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_points_outside_are_moved_to_the_nearest_bound(far, periodic):
+    """Not around a periodic axis: what lies outside of the bounds is no time of day."""
+    bins = one_axis(1, periodic=periodic)
+    nearest = BOX[0][0] if far < 0 else BOX[0][1]
+    np.testing.assert_array_equal(
+        bins.sum([[far]]).values, bins.sum([[nearest]]).values
+    )
