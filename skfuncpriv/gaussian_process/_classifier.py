@@ -97,15 +97,16 @@ class PrivateKernelClassifier(ClassifierMixin, KernelMachine):
 
     Notes
     -----
-    *Sensitivity* [1]_ [2]_. Losses are 1-Lipschitz and features have norm at most
-    kappa = 1 + 2^-40, in floats: they are clipped last. There is no unpenalised
+    *Sensitivity* [1]_ [2]_. Losses are 1-Lipschitz and features have norm
+    at most kappa = 1 + 2^-40, in floats: they are clipped last. There is no unpenalised
     intercept. So minimisers of neighbours are at most kappa / (psi n) apart, see
-    `erm_sensitivity`. Of one person with many rows the mean of the losses counts,
-    which is 1-Lipschitz too: `groups` leave the sensitivity as it is, n is the number
-    of people. What is computed instead of the minimiser has a duality gap, certified
-    with its rounding errors, of at most `gap_`, hence is within
-    ``sqrt(gap_ / psi_)`` of it, on both sides. No point that is not certified is ever
-    released.
+    `erm_sensitivity`. Of one person with many rows the mean of the losses counts, which
+    is 1-Lipschitz too: `groups` leave the sensitivity as it is, n is the number of
+    people. What is computed instead of the minimiser has a duality gap, certified with
+    its rounding errors, of at most `gap_`, hence is within ``sqrt(gap_ / psi_)`` of it,
+    on both sides. No point that is not certified is ever released: if none is found (of
+    no data set that we tried) `PrivacyError` is raised before the charge, and is for
+    the curator's eyes.
 
     *More than two classes* have one function each, against the rest. A person moves
     all of them, so the sensitivity of all coordinates together is sqrt(n_classes)

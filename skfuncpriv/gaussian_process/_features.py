@@ -73,10 +73,10 @@ class KernelFeatures:
             for start in range(0, len(X), _CHUNK):
                 rows = slice(start, start + _CHUNK)
                 inside = np.clip(X[rows], self.low, self.high)
-                Z[rows] = self.expansion.coordinates(inside)
-            Z[~np.isfinite(Z).all(axis=1)] = 0.0
-            norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
-            Z /= np.maximum(norms, 1.0)
+                part = self.expansion.coordinates(inside)
+                part[~np.isfinite(part).all(axis=1)] = 0.0
+                norms = np.sqrt(np.square(part).sum(axis=1, keepdims=True))
+                Z[rows] = part / np.maximum(norms, 1.0)
         return Z
 
 

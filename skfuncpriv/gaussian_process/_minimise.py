@@ -24,6 +24,7 @@ NOT_CERTIFIED = (
     "pass a larger gap or a larger psi"
 )
 _BITS = 51  # of coordinates, relative to the ball that holds every minimiser
+_BLOCK = 1 << 14
 _OUTER, _INNER, _HALVINGS = 200, 100, 60
 _NARROWEST, _RATIO = 2.0**-44, 0.25
 
@@ -122,9 +123,11 @@ def _newton_step(
     gradient = Z.T @ (weights * loss.slope(f, targets, smoothing)) + 2 * psi * w
     curvature = weights * loss.curvature(f, targets, smoothing)
     curved = np.flatnonzero(curvature)
-    rows = Z[curved]
-    hessian = (rows * curvature[curved, None]).T @ rows
-    hessian[np.diag_indices_from(hessian)] += 2 * psi
+    hessian = 2 * psi * np.eye(Z.shape[1])
+    for start in range(0, len(curved), _BLOCK):  # so that copies of rows stay small
+        part = curved[start : start + _BLOCK]
+        rows = Z[part]
+        hessian += (rows * curvature[part, None]).T @ rows
     direction = -cho_solve(cho_factor(hessian), gradient)
     along = Z @ direction
     square = 2 * psi * float(direction @ direction)

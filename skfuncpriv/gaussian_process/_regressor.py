@@ -102,16 +102,17 @@ class PrivateKernelRegressor(RegressorMixin, KernelMachine):
 
     Notes
     -----
-    *Sensitivity* [1]_ [2]_. With an L-Lipschitz loss and features of norm at most kappa
-    = 1 + 2^-40 (clipped last, in floats) minimisers of neighbours are at most
-    L kappa / (psi n) apart, see `erm_sensitivity`: L is t for "huber" and 1 for
+    *Sensitivity* [1]_ [2]_. With an L-Lipschitz loss and features of norm
+    at most kappa = 1 + 2^-40 (clipped last, in floats) minimisers of neighbours are at
+    most L kappa / (psi n) apart, see `erm_sensitivity`: L is t for "huber" and 1 for
     "epsilon_insensitive". "squared" has the sharper bound of `ridge_sensitivity`, and
     with `groups` the constant of `squared_loss_lipschitz`. There is no unpenalised
     intercept. Of one person with many rows the mean of the losses counts, which leaves
     the sensitivity as it is: n is the number of people. What is computed instead of the
     minimiser has a duality gap, certified with its rounding errors, of at most `gap_`,
     hence is within ``sqrt(gap_ / psi_)`` of it, on both sides. No point that is not
-    certified is ever released.
+    certified is ever released: if none is found (of no data set that we tried)
+    `PrivacyError` is raised before the charge, and is for the curator's eyes.
 
     *Units.* psi is that of `KernelRidge` with alpha = psi n for "squared", and of `SVR`
     with C = 1 / (2 psi n) for "epsilon_insensitive", without its intercept. In other

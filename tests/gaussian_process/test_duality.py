@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from skfuncpriv import PrivacyError
-from skfuncpriv.gaussian_process import _minimise
+from skfuncpriv.gaussian_process import _duality, _minimise
 from skfuncpriv.gaussian_process._duality import KAPPA, Objective, RoundingErrors
 from skfuncpriv.gaussian_process._losses import (
     EpsilonInsensitiveLoss,
@@ -166,6 +166,11 @@ def test_rounding_errors_of_values_are_in_the_gap():
         assert objective.duality_gap(z, slopes) >= exact
         seen += exact > 1e-18
     assert seen > 100
+
+
+def test_the_stated_error_of_sums_covers_their_blocks():
+    roundings = _duality._BLOCK + 2**30 / _duality._BLOCK + 4
+    assert roundings * 2.0**-53 <= _duality._SUM_ERROR
 
 
 # Minimisers
