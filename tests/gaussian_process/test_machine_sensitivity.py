@@ -44,13 +44,12 @@ def people(loss, d, rng):
 
 
 def crowds(loss, n, d, rng):
-    """What the n - 1 others hold: anything, agreement, or the opposite corner."""
+    """What the n - 1 others hold: anything, or all the same."""
     y = np.sign(rng.normal(size=n - 1))
     if loss not in CLASSIFIERS:
         y *= rng.uniform(size=n - 1)
     yield rng.uniform(-1, 1, (n - 1, d)), y
     yield np.full((n - 1, d), 0.9), np.ones(n - 1)
-    yield np.full((n - 1, d), -0.9), -np.ones(n - 1)
 
 
 def fits_of(model, others, replacements):
