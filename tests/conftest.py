@@ -7,6 +7,9 @@ import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported
+if "PYTEST_XDIST_WORKER" in os.environ:  # each has a core: more threads would wait
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 _SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

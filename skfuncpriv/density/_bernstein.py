@@ -178,7 +178,8 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        rows = self._columns(read_rows(X))
+        table = read_rows(X)
+        rows = self._columns(table)
         low, high = self._box(rows.shape[1])
         codes, n, unit = people_of(groups, X, len(rows))
         values = self._values(n, low, high)
@@ -214,7 +215,7 @@ class BernsteinReleaser(PrivateEstimator):
                 lattice = release_lattice(scale)
 
             # Step 2: charge, then draw the noise once.
-            remember_columns(self, X)
+            remember_columns(self, X, table.shape[1])
             self._open_release(guarantee)
             released = lattice.to_float(law.release(value, lattice, bits))
 

@@ -211,9 +211,10 @@ default="auto"
         # Step 0: the form of the data, then public facts.
         self._check_ledger()
         bits = random_bits(self.random_state)
-        points = self._columns(read_rows(X))
+        rows = read_rows(X)
+        points = self._columns(rows)
         codes, n_people, unit = people_of(groups, X, len(points))
-        shares = read_shares(sample_weight, self.weight_cap, X)
+        shares = read_shares(sample_weight, self.weight_cap, X, len(rows))
         planner = Planner(self, n_people, points.shape[1], shares is not None)
         guarantee = planner.guarantee(unit, bits.seeded)
         pays = planner.pays_for_quantiles
@@ -230,7 +231,7 @@ default="auto"
             total = plan.sum(points, codes, shares)
 
             # Step 2: charge, then draw the noise.
-            remember_columns(self, X)
+            remember_columns(self, X, rows.shape[1])
             self._open_release(guarantee)
             estimate = release(plan, total)
             if pays:  # quartiles first, the estimate with their bandwidth then

@@ -36,10 +36,10 @@ def read_queries(owner: Any, X: Any) -> np.ndarray:
     return points
 
 
-def remember_columns(owner: Any, X: Any) -> None:
+def remember_columns(owner: Any, X: Any, n_columns: int) -> None:
     """Keep the names and the number of columns of rows that are fitted."""
     check_feature_names(owner, X, reset=True)
-    owner.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
+    owner.n_features_in_ = n_columns
 
 
 def check_volume(low: np.ndarray, high: np.ndarray) -> None:
@@ -53,11 +53,12 @@ def check_volume(low: np.ndarray, high: np.ndarray) -> None:
         )
 
 
-def read_shares(weights: Any, cap: float | None, X: Any) -> np.ndarray | None:
+def read_shares(
+    weights: Any, cap: float | None, X: Any, n_rows: int
+) -> np.ndarray | None:
     """Weights as shares of the public cap, in [0, 1]; None if there are none."""
     if weights is None:
         return None
-    n_rows = len(X)
     both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
     if both_pandas and not X.index.equals(weights.index):
         raise ValueError(
