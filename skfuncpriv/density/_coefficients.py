@@ -97,10 +97,18 @@ class CoefficientPlan(KernelPlan):
 
         On one axis the largest distance from zero, between whose candidates functions
         move by at most sqrt(2) pi r, r their rank; otherwise what two vectors of the
-        ball allow. Averages of points lie in the convex hull of points.
+        ball allow. Averages of points lie in the convex hull of points. Roundings are
+        those of everybody: see `ProcessPlan`.
         """
+        steps = 2 * math.sqrt(len(self.weights)) * self._ball.lattice.step
+        moved = 2 * self.n_people * (_ROUNDING + steps)
         if len(self.box) > 1 or self.is_weighted:
-            return _BALL
+            return _BALL + moved
+        return min(self._largest_distance, _BALL) + moved
+
+    @property
+    def _largest_distance(self) -> float:
+        """A bound on the distance of two points of one axis, in units of `radius`."""
         (axis,), size = self._axes, len(self.weights)
         ranks = axis.ranks[self._chosen[0][:, 0]]
         # 2 (cos rt - 1)^2 = 3 - 4 cos rt + cos 2rt, and for a pair of Fourier functions
@@ -116,9 +124,7 @@ class CoefficientPlan(KernelPlan):
         farthest = math.sqrt(fft.dct(spectrum, type=1).max())
         speed = math.sqrt(2) * math.pi * float(np.linalg.norm(ranks))
         between = (farthest + speed / (2 * _FINE * size)) / self.radius
-        steps = 2 * math.sqrt(size) * self._ball.lattice.step
-        moved = 2 * self.n_people * (_ROUNDING + steps)  # of everybody: see ProcessPlan
-        return min(between * (1 + _SLACK) + moved, _BALL)
+        return between * (1 + _SLACK)
 
     @cached_property
     def _ball(self) -> BallContributions:

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from skfuncpriv.density._coefficients import CoefficientPlan
 from skfuncpriv.density._process import ProcessPlan
 from skfuncpriv.noise import (
     BlockSpherical,
@@ -265,3 +266,19 @@ def test_roundings_of_everybody_are_paid_for():
         others = 2 * n_people * (plan.expansion.rounding(1.0) + steps)
         assert plan.sensitivity >= math.sqrt(2) * plan.expansion.gain + others
         assert plan.sensitivity < 1.001 * math.sqrt(2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_axes", [1, 2])
+def test_so_they_are_for_coefficients(n_axes, weighted):
+    """Beside the bound of one person's move, which is that of the ball at most."""
+    sensitivities = [
+        CoefficientPlan(
+            *(n, ((LOW, HIGH),) * n_axes, ("reflect",) * n_axes, 1.0, 0.0),
+            bandwidth=np.full(n_axes, 0.2),
+            is_weighted=weighted,
+        ).sensitivity
+        for n in (2, 2**20)
+    ]
+    assert sensitivities[1] - sensitivities[0] >= 2 * (2**20 - 2) * 2.0**-40
+    assert sensitivities[1] < 2.001
