@@ -1,0 +1,50 @@
+"""What public facts say about a release before there are any data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PlannedRelease:
+    """The parameters that an estimator would choose, and the error it expects.
+
+    Errors are squared L2 norms in the units of what is released. Everything follows
+    from public facts; an estimator makes one in ``_planned_release``.
+
+    Parameters
+    ----------
+    n_people : int
+        The number of contributions.
+    epsilon, delta : float
+        The budget.
+    mechanism : str
+        The noise law.
+    n_functions : int
+        M, how many coefficients are released.
+    bias : float
+        A bound on the squared bias over the stated smooth functions.
+    sampling : float
+        A bound on the expected squared error of the same people without noise.
+    noise : float
+        The expected squared error that noise adds, before denoising.
+    eta, psi, bandwidth : float, default=None
+        The exponent and strength of the penalty, or the bandwidth; None has none.
+    """
+
+    n_people: int
+    epsilon: float
+    delta: float
+    mechanism: str
+    n_functions: int
+    bias: float
+    sampling: float
+    noise: float
+    eta: float | None = None
+    psi: float | None = None
+    bandwidth: float | None = None
+
+    @property
+    def risk(self) -> float:
+        """The sum of the three errors."""
+        return self.bias + self.sampling + self.noise
