@@ -103,8 +103,8 @@ class _Chain:
     def __init__(self, law: NoiseLaw, energy_bound: float, n_outputs: int) -> None:
         noise = float(np.square(law.std).min())
         self._levels = _levels(noise, energy_bound)
-        with np.errstate(divide="ignore"):  # the chain never leaves zero
-            self._log_step = np.log(_steps(self._levels))
+        self._step = _steps(self._levels)
+        with np.errstate(divide="ignore"):
             self._log_first = np.log(_first(self._levels, energy_bound, law))
         blocks = normal_mixtures(law)
         if all(block.stop - block.start == 1 for block in blocks):
@@ -140,10 +140,10 @@ class _Chain:
             if k == 0:
                 prior = self._log_first[:, None] + weights
             elif self._groups[k].continues:
-                prior = _log_step(self._log_step, laws[-1])
+                prior = _log_step(self._step, laws[-1])
             else:
                 level = np.logaddexp.reduce(laws[-1], axis=2, keepdims=True)
-                prior = _log_step(self._log_step, level) + weights
+                prior = _log_step(self._step, level) + weights
             laws.append(prior + likely)
         return laws
 
@@ -152,13 +152,21 @@ class _Chain:
         if k and not self._groups[k].continues:
             weights = np.log(self._groups[k].weights)
             after = np.logaddexp.reduce(after + weights, axis=2, keepdims=True)
-        return _log_step(self._log_step.T, after)
+        return _log_step(self._step.T, after)
 
 
-def _log_step(log_step: np.ndarray, law: np.ndarray) -> np.ndarray:
-    """One step of the chain between log laws of shape (n, levels, nodes)."""
-    pairs = law[:, :, None, :] + log_step[None, :, :, None]
-    return np.logaddexp.reduce(pairs, axis=1)
+def _log_step(step: np.ndarray, law: np.ndarray) -> np.ndarray:
+    """One step of the chain between log laws of shape (n, levels, nodes).
+
+    Positive levels are summed beside their largest: no step between them is so rare
+    that a level which underflows there could matter. Zero, which is never left, may be
+    any number of orders away and has its logarithm added.
+    """
+    peak = law[:, 1:].max(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        positive = np.log(step[1:].T @ np.exp(law[:, 1:] - peak)) + peak
+        zero = np.log(step[0])[:, None] + law[:, :1]
+    return np.logaddexp(positive, zero)
 
 
 def _normalised(law: np.ndarray) -> np.ndarray:
