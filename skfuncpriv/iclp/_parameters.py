@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _base
 from .._grids import public_grid
+from .._planned import PlannedRelease
 from .._validation import (
     check_count,
     check_delta,
@@ -21,7 +22,7 @@ from ..basis import Basis, CosineBasis, KernelBasis
 from ..curves import Curves
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
-from ._selection import select_plan
+from ._selection import bias_bound, select_plan
 
 _MAX_FUNCTIONS = 256
 _DEFAULT_POINTS = 101
@@ -168,10 +169,14 @@ def public_plan(
     return plan, basis.first(len(plan.spectrum))
 
 
-def planned_square(
+def planned_release(
     estimator: Any, n_people: int, n_outputs: int, n_points: int | None
-) -> float:
-    """The expected squared error of the noise of a release, before there is data."""
+) -> PlannedRelease:
+    """What a mean would release, before there is data.
+
+    Contributions lie in a ball of radius tau, so that their mean is expected to be
+    within tau^2 / n of that of a population, in squared norm.
+    """
     check_parameters(estimator)
     n_people = check_count(n_people, "n_samples")
     n_outputs = check_count(n_outputs, "n_outputs")
@@ -185,7 +190,19 @@ def planned_square(
     elif grid is not None:
         n_points = len(grid)
     plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
-    return plan.expected_square * values.norm_bound**2
+    square = values.norm_bound * values.norm_bound
+    return PlannedRelease(
+        n_people=n_people,
+        epsilon=plan.epsilon,
+        delta=plan.delta if plan.mechanism == "gaussian" else 0.0,
+        mechanism=plan.mechanism,
+        n_functions=len(plan.spectrum),
+        bias=bias_bound(plan) * square,
+        sampling=square / n_people,
+        noise=plan.expected_square * square,
+        eta=plan.eta if plan.psi else None,
+        psi=plan.psi,
+    )
 
 
 def warn_if_noise_dominates(plan: ReleasePlan) -> None:
