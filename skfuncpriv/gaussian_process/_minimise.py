@@ -10,6 +10,7 @@ for these losses without an intercept they are no shorter than this.
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -35,8 +36,12 @@ def public_lattice(radius: float) -> tuple[Lattice, int]:
     return Lattice(exponent), 1 << _BITS
 
 
-def certified_minimiser(objective: Objective, gap: float) -> FixedPoint:
+def certified_minimiser(
+    objective: Objective, gap: float, start: np.ndarray | None = None
+) -> FixedPoint:
     """A point of the public lattice whose duality gap is at most `gap`.
+
+    `start`, a guess, is tried first; only for losses without kinks.
 
     Raises
     ------
@@ -72,14 +77,26 @@ def certified_minimiser(objective: Objective, gap: float) -> FixedPoint:
         return objective.duality_gap(w, slopes) <= gap
 
     search = _proximal_points if objective.loss.is_piecewise else _newton_points
+    guess = [] if start is None else [(start, None)]
     try:
-        for w, slopes in search(objective, gap):
+        for w, slopes in chain(guess, search(objective, gap)):
             multiples = rounded(w)
             if is_certified(multiples, slopes):
                 return FixedPoint(multiples.astype(np.int64), lattice, bound)
     except LinAlgError:
         pass
     raise PrivacyError(NOT_CERTIFIED)
+
+
+def weighted_gram(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The sum of weight * z z' over the rows whose weights are not zero."""
+    total = np.zeros((Z.shape[1], Z.shape[1]))
+    present = np.flatnonzero(weights)
+    for start in range(0, len(present), _BLOCK):  # so that copies of rows stay small
+        part = present[start : start + _BLOCK]
+        rows = Z[part]
+        total += (rows * weights[part, None]).T @ rows
+    return total
 
 
 def _newton_points(objective: Objective, gap: float):  # noqa: ARG001
@@ -122,12 +139,7 @@ def _newton_step(
     f = Z @ w + shift
     gradient = Z.T @ (weights * loss.slope(f, targets, smoothing)) + 2 * psi * w
     curvature = weights * loss.curvature(f, targets, smoothing)
-    curved = np.flatnonzero(curvature)
-    hessian = 2 * psi * np.eye(Z.shape[1])
-    for start in range(0, len(curved), _BLOCK):  # so that copies of rows stay small
-        part = curved[start : start + _BLOCK]
-        rows = Z[part]
-        hessian += (rows * curvature[part, None]).T @ rows
+    hessian = 2 * psi * np.eye(Z.shape[1]) + weighted_gram(Z, curvature)
     direction = -cho_solve(cho_factor(hessian), gradient)
     along = Z @ direction
     square = 2 * psi * float(direction @ direction)
