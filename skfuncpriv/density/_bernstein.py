@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
 from .._validation import check_count, check_interval, check_positive
+from ..basis._bernstein_operator import BernsteinOperator
 from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel, Kernel
 from ..gaussian_process import _wrapped as wrapped
 from ..gaussian_process._rows import read_box, read_rows, read_targets
 from ..noise import IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
-from ._bernstein_operator import BernsteinOperator
 from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
 from ._lattice_bumps import read_bandwidths
 from ._points import check_volume, read_queries, remember_columns

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..basis._bernstein_operator import BernsteinOperator, bernstein_basis
 from ..noise import FixedPoint, IndependentLaplace, NoiseLaw
 from ..privacy import PrivacyGuarantee, laplace_scale
-from ._bernstein_operator import BernsteinOperator, bernstein_basis
 from ._bernstein_values import DensityValues, choose_degree
 from ._grid_density import Estimate, cells_per_axis, positive_density
 from ._kernel_plan import KernelPlan

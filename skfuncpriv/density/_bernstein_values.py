@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ..basis._bernstein_operator import BernsteinOperator, bernstein_basis
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
 from ..noise._scales import round_up
-from ._bernstein_operator import BernsteinOperator, bernstein_basis
 from ._lattice_bumps import LatticeBumps, bump_height
 
 MOST_POINTS = 1 << 16  # of a lattice that "pss" may choose

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.neighbors import KernelDensity
 
 from skfuncpriv import BernsteinReleaser, NoiseDominatesWarning
+from skfuncpriv.basis._bernstein_operator import BernsteinOperator
 from skfuncpriv.density import _bernstein as module
 from skfuncpriv.density import kde_lattice_sensitivity, kde_sup_sensitivity
-from skfuncpriv.density._bernstein_operator import BernsteinOperator
 from skfuncpriv.density._lattice_bumps import LatticeBumps, largest_sum
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.gaussian_process import GaussianKernel

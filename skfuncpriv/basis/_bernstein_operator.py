@@ -15,10 +15,12 @@ from math import comb
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
+from skfuncpriv.basis._quadrature import FloatArray
+
 _CHUNK = 1 << 12
 
 
-def bernstein_basis(x: np.ndarray, degree: int) -> np.ndarray:
+def bernstein_basis(x: FloatArray, degree: int) -> FloatArray:
     """The polynomials b_0 .. b_k at points of [0, 1], shape (n_points, k + 1).
 
     They are the probabilities of a binomial law, computed from their logarithms with
@@ -28,7 +30,8 @@ def bernstein_basis(x: np.ndarray, degree: int) -> np.ndarray:
     steps = np.log((degree - v[1:] + 1) / v[1:])
     binomial = np.concatenate([[0.0], np.cumsum(steps)])
     x = np.asarray(x, dtype=np.float64)[:, None]
-    return np.exp(binomial + xlogy(v, x) + xlog1py(degree - v, -x))
+    logarithm = binomial + xlogy(v, x) + xlog1py(degree - v, -x)
+    return np.asarray(np.exp(logarithm))
 
 
 @dataclass(frozen=True)
@@ -53,17 +56,17 @@ class BernsteinOperator:
     n_axes: int
 
     @property
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> FloatArray:
         """The matrix M of one axis, shape (k + 1, k + 1)."""
         return _matrix(self.degree)
 
     @property
-    def powers(self) -> np.ndarray:
+    def powers(self) -> FloatArray:
         """The factors a_i in sum_{i < h} (1 - x)^i = sum_i a_i x^i, shape (h,)."""
         h = self.order
         return np.array([(-1.0) ** i * comb(h, i + 1) for i in range(h)])
 
-    def coefficients(self, values: np.ndarray) -> np.ndarray:
+    def coefficients(self, values: FloatArray) -> FloatArray:
         """Coefficients in the basis b_v from values, of shape (..., k + 1, .., k + 1).
 
         The last d axes are those of the lattice.
@@ -77,7 +80,7 @@ class BernsteinOperator:
             result = values + result - smooth
         return result
 
-    def evaluate(self, coef: np.ndarray, points: np.ndarray) -> np.ndarray:
+    def evaluate(self, coef: FloatArray, points: FloatArray) -> FloatArray:
         """Polynomials at points of the unit cube, shape (n, d).
 
         Coefficients of shape (k + 1, .., k + 1) give shape (n,), several of them, shape
@@ -100,7 +103,7 @@ class BernsteinOperator:
         traces = _traces(self.degree, self.order) ** self.n_axes
         return float(self.powers @ traces @ self.powers)
 
-    def mean_square(self, functions: list[np.ndarray]) -> float:
+    def mean_square(self, functions: list[FloatArray]) -> float:
         """The same for other functions than b_v, given at nodes of each axis.
 
         They have shape (n_nodes, k + 1), and the mean is that over the nodes.
@@ -116,14 +119,14 @@ class BernsteinOperator:
 
 
 @lru_cache(maxsize=64)
-def _matrix(degree: int) -> np.ndarray:
+def _matrix(degree: int) -> FloatArray:
     matrix = bernstein_basis(np.arange(degree + 1) / degree, degree)
     matrix.setflags(write=False)  # it is shared
     return matrix
 
 
 @lru_cache(maxsize=64)
-def _traces(degree: int, order: int) -> np.ndarray:
+def _traces(degree: int, order: int) -> FloatArray:
     """Of (M^i)' G M^j, G the integrals of b_v b_w: binom(k, v) binom(k, w) over
     (2 k + 1) binom(2 k, v + w).
     """
@@ -134,10 +137,10 @@ def _traces(degree: int, order: int) -> np.ndarray:
     return np.array([[np.sum(one * (gram @ two)) for two in images] for one in images])
 
 
-def _hypergeometric(degree: int) -> np.ndarray:
+def _hypergeometric(degree: int) -> FloatArray:
     """binom(k, v) binom(k, w) / binom(2 k, v + w), shape (k + 1, k + 1)."""
     v = np.arange(degree + 1)
     half = np.concatenate([[0.0], np.cumsum(np.log((degree - v[1:] + 1) / v[1:]))])
     u = np.arange(1, 2 * degree + 1)
     full = np.concatenate([[0.0], np.cumsum(np.log((2 * degree - u + 1) / u))])
-    return np.exp(half[:, None] + half - full[v[:, None] + v])
+    return np.asarray(np.exp(half[:, None] + half - full[v[:, None] + v]))

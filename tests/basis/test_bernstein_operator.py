@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skfuncpriv.density._bernstein_operator import BernsteinOperator, bernstein_basis
+from skfuncpriv.basis._bernstein_operator import BernsteinOperator, bernstein_basis
 
 POINTS = np.array([0.0, 1e-300, 1e-5, 0.3, 0.5, 0.977, 1 - 1e-15, 1.0])
 
