@@ -1,0 +1,253 @@
+"""From the parameters of an estimator, and the form of X, to the public design.
+
+For `ICLPRegressor` and `ICLPClassifier` alike: ``design, rows = public_design(self,
+X)`` reads X; ``design.transform(rows, codes)`` are the bounded features,
+``design.whitened(rows, codes)`` those in which the penalty is a plain squared norm,
+``design.first(size)`` fewer of them, ``design.read(X)`` the rows of a later X. Read are
+`X_bounds`, `X_domain`, `X_grid`, `X_basis`, `eta`, `kernel` and `missing`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._grids import public_grid
+from .._observations import is_fdata
+from .._validation import check_count, check_interval, check_positive
+from ..basis import Basis, CosineBasis
+from ..curves import Curves, as_curves
+from ..gaussian_process._features import (
+    MAX_FEATURES,
+    default_kernel,
+    public_features,
+)
+from ..gaussian_process._kernels import Kernel
+from ..gaussian_process._rows import read_box, read_rows
+from ..summaries import ValueBounds
+from ._design_base import Design
+from ._design_curves import CurveDesign, CurvePredictor, CurveRows, parts_of
+from ._design_numbers import KernelDesign, NumericDesign
+
+__all__ = ["CurveDesign", "Design", "KernelDesign", "NumericDesign", "public_design"]
+
+ETA = 1.5
+_MAX_FUNCTIONS = 64
+_MAX_FEATURES = 128
+_DEFAULT_POINTS = 101
+_MOST_AXES = 3
+_SMALLEST = 1e-100
+
+
+def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Design, Any]:
+    """The design with all features that may be taken, and the rows of X.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its public parameters are read.
+    X : array-like, frame, Curves, dict or list
+        *Private.* Only its form decides.
+    smooth : bool, default=True
+        Whether numbers on up to three axes get a kernel where `kernel` is None.
+
+    Returns
+    -------
+    design : Design
+        The public map.
+    rows : object
+        The rows of X, for ``design.transform``; *private*.
+    """
+    if holds_curves(estimator, X):
+        return _curve_design(estimator, X)
+    for name in ("X_grid",):
+        if getattr(estimator, name) is not None:
+            raise ValueError(f"{name} is of curves: state X_domain, or leave it out")
+    rows = read_rows(X)
+    return _number_design(estimator, rows.shape[1], smooth), rows
+
+
+def holds_curves(estimator: Any, X: Any) -> bool:
+    """Whether X holds curves: its type or `X_domain` says so, never its values."""
+    return estimator.X_domain is not None or isinstance(X, Curves) or is_fdata(X)
+
+
+def _number_design(estimator: Any, n_axes: int, smooth: bool) -> Design:
+    low, high = _read_box(estimator.X_bounds, n_axes)
+    kernel = estimator.kernel
+    if kernel is None and not (smooth and n_axes <= _MOST_AXES):
+        kernel = "linear"
+    if isinstance(kernel, str) and kernel == "linear":
+        if not _is_pss(estimator.X_basis):
+            raise ValueError("X_basis is of curves and kernels: leave it out")
+        return NumericDesign(low, high)
+    if kernel is None:
+        kernel = default_kernel(low, high)
+    elif not isinstance(kernel, Kernel):
+        raise TypeError(
+            "kernel must be a Kernel such as GaussianKernel(0.5), 'linear', or None, "
+            f"got {kernel!r}"
+        )
+    count = _MAX_FEATURES
+    if not _is_pss(estimator.X_basis):
+        count = check_count(estimator.X_basis, "X_basis")
+        if count > MAX_FEATURES:
+            raise ValueError(
+                f"X_basis must be 'pss' or at most {MAX_FEATURES}, got {count}"
+            )
+    return KernelDesign(public_features(kernel, low, high, count))
+
+
+def _read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        low, high = read_box(bounds, n_axes)
+    except ValueError as error:
+        text = f"X_{error}"
+    else:
+        if (high / 2 - low / 2 >= _SMALLEST).all():
+            return low, high
+        text = f"X_bounds must be at least {2 * _SMALLEST} apart: use other units of X"
+    raise ValueError(text)
+
+
+def _curve_design(estimator: Any, X: Any) -> tuple[CurveDesign, CurveRows]:
+    if estimator.kernel is not None:
+        raise ValueError(
+            "kernel is of rows of numbers: for curves pass X_basis=KernelBasis(...)"
+        )
+    eta = read_eta(estimator.eta)
+    facts = ("X_domain", "X_bounds", "X_grid", "X_basis")
+    stated = {fact: getattr(estimator, fact) for fact in facts}
+    names = _names(stated["X_domain"])
+    if names is None:
+        each = [(None, stated)]
+    else:
+        each = [
+            (name, {fact: _of(stated[fact], name, fact) for fact in facts})
+            for name in names
+        ]
+    grids = [(name, _length(one["X_grid"])) for name, one in each]
+    predictors, curves = [], []
+    for (name, one), part in zip(each, parts_of(X, grids), strict=True):
+        predictor, read = _predictor(one, part, estimator.missing, name)
+        predictors.append(predictor)
+        curves.append(read)
+    rows = CurveRows(tuple(curves))
+    rows.check()
+    return CurveDesign(tuple(predictors), eta), rows
+
+
+def read_eta(eta: Any) -> float:
+    """The exponent of the quadratic penalty."""
+    if _is_pss(eta):
+        return ETA
+    if check_positive(eta, "eta") <= 0.5:
+        raise ValueError(f"eta must be 'pss' or > 1/2, got {eta!r}")
+    return float(eta)
+
+
+def public_curves(
+    X: Any, *, domain: Any, grid: Any, bounds: Any, basis: Any, missing: str, name: str
+) -> tuple[Curves, Basis, ValueBounds, np.ndarray]:
+    """Curves with their basis, bounds and points, for the parameters ``name_...``."""
+    if domain is None:
+        if is_fdata(X):
+            X = Curves.from_fdata(X, missing=missing)
+        if isinstance(basis, Basis):
+            domain = basis.domain
+        elif X.domain is not None:
+            domain = X.domain
+        elif X.is_regular:
+            domain = (0.0, 1.0)
+        else:
+            raise ValueError(
+                f"{name}_domain must be stated for irregular curves: "
+                f"{name}_domain=(A, B)"
+            )
+    domain = check_interval(domain, f"{name}_domain")
+    if not _SMALLEST <= domain[1] - domain[0] <= 1 / _SMALLEST:
+        raise ValueError(f"{name}_domain is too narrow or too wide: use other units")
+    curves = as_curves(X, grid=grid, domain=domain, missing=missing)
+    most = _MAX_FUNCTIONS
+    if curves.grid is not None:
+        most = min(most, len(curves.grid))
+    basis = _basis(basis, domain, most, f"{name}_basis")
+    try:
+        values = ValueBounds.from_parameters(
+            bounds, domain=domain, n_outputs=curves.n_outputs, grid=curves.grid
+        )
+    except ValueError as error:
+        text = f"{name}_{error}"
+    else:
+        points = curves.grid
+        if points is None and grid is not None and not isinstance(grid, str):
+            points = public_grid(grid, domain, len(grid), None)
+        if points is None:
+            points = np.linspace(*domain, _DEFAULT_POINTS)
+        if min(values.reach.max(), values.norm_bound) >= _SMALLEST:
+            return curves, basis, values, points.copy()
+        text = f"{name}_bounds must be further apart: use larger units"
+    raise ValueError(text)
+
+
+def _predictor(
+    facts: dict, X: Any, missing: str, name: Any
+) -> tuple[CurvePredictor, Curves]:
+    curves, basis, values, points = public_curves(
+        X,
+        domain=facts["X_domain"],
+        grid=facts["X_grid"],
+        bounds=facts["X_bounds"],
+        basis=facts["X_basis"],
+        missing=missing,
+        name="X",
+    )
+    grid = None if curves.grid is None else points
+    return CurvePredictor(basis, values, grid, points, missing, name), curves
+
+
+def _basis(basis: Any, domain: tuple[float, float], most: int, name: str) -> Basis:
+    if isinstance(basis, Basis):
+        if basis.domain != domain:
+            raise ValueError(
+                f"{name} has the domain {basis.domain}, not {domain}: they must agree"
+            )
+        return basis.orthonormalize()
+    count = most if _is_pss(basis) else check_count(basis, name)
+    return CosineBasis(count, domain)
+
+
+def _is_pss(value: Any) -> bool:
+    return isinstance(value, str) and value == "pss"
+
+
+def _names(domain: Any) -> list | None:
+    """Names of several predictors, or None for a single one."""
+    if isinstance(domain, dict) and domain:
+        return list(domain)
+    is_list = isinstance(domain, list | tuple) and len(domain) > 0
+    if is_list and all(isinstance(one, list | tuple) for one in domain):
+        return list(range(len(domain)))
+    return None
+
+
+def _of(stated: Any, name: Any, fact: str) -> Any:
+    """What a parameter says about one of several predictors."""
+    if isinstance(stated, dict):
+        if name not in stated:
+            raise ValueError(f"{fact} must have an entry for each key of X_domain")
+        return stated[name]
+    if fact == "X_domain" or (fact == "X_grid" and isinstance(stated, list | tuple)):
+        if name >= len(stated):
+            raise ValueError(f"{fact} must have one entry for each predictor")
+        return stated[name]
+    is_list = isinstance(stated, list) and isinstance(name, int)
+    if is_list and len(stated) > name and fact in ("X_bounds", "X_basis"):
+        return stated[name]
+    return stated  # one statement for all of them
+
+
+def _length(grid: Any) -> Any:
+    """A stated grid, for its number of points; None if it is not stated as numbers."""
+    return None if grid is None or isinstance(grid, str) else grid
