@@ -15,7 +15,7 @@ import numpy as np
 from ..noise import RandomBits
 from ..privacy import permute_and_flip
 
-_N_CANDIDATES = 25  # half an octave from each other, down to 2^-12 of the largest
+_MOST = 25  # candidates, half an octave from each other: down to 2^-12 of the largest
 _PRICE = 2.0  # people per step of radius, in units of 1 / epsilon
 _CHEAPEST, _DEAREST = 2.0**-12, 2.0**20
 _PRICE_BITS = 8
@@ -43,7 +43,7 @@ def choose_radius(
     Returns
     -------
     float
-        One of 25 radii ``largest * 2^(-k/2)``, k = 0, ..., 24; *released*.
+        One of at most 25 radii ``largest * 2^(-k/2)``, k = 0, 1, ...; *released*.
 
     Notes
     -----
@@ -63,6 +63,9 @@ def choose_radius(
     for up to 2^31 people the scores are exact as floats: rounded scores could move by
     more than 1.
 
+    So few people that the prices of 25 steps would be above half of them have fewer
+    candidates, by that public number: they cannot tell a small radius from none.
+
     A radius one step above the smallest that clips nobody wins about exp(-2) times as
     often; for large epsilon all prices together are below one person and far above the
     noise, and the choice is the smallest candidate that clips nobody.
@@ -75,7 +78,7 @@ def choose_radius(
     >>> choose_radius(np.array([0.1, 0.2, 0.9]), 8.0, 1e6, random_bits(0))
     1.0
     """
-    radii = candidate_radii(largest)
+    radii = candidate_radii(largest, len(distances), epsilon)
     ordered = np.sort(np.where(np.isnan(distances), np.inf, distances))
     beyond = len(ordered) - np.searchsorted(ordered, radii, side="right")
     steps = np.arange(len(radii))[::-1]
@@ -86,9 +89,11 @@ def choose_radius(
     return float(radii[choice])
 
 
-def candidate_radii(largest: float) -> np.ndarray:
+def candidate_radii(largest: float, n_people: int, epsilon: float) -> np.ndarray:
     """The public radii to choose from, from the largest down."""
-    return largest * np.exp2(-np.arange(_N_CANDIDATES) / 2)
+    affordable = n_people / (2 * price_of_a_step(epsilon))
+    count = int(min(max(1.0, affordable), _MOST))
+    return largest * np.exp2(-np.arange(count) / 2)
 
 
 def price_of_a_step(epsilon: float) -> float:
