@@ -9,25 +9,37 @@ from .gaussian_process import (
     PrivateKernelClassifier,
     PrivateKernelRegressor,
 )
-from .iclp import ICLPMean
+from .iclp import BernsteinMean, FRLMean, ICLPMean, PrivateSparseMean
 from .local import (
     BasisProjector,
     GeoPrivateCoefficients,
     GeoPrivateCurve,
     SVTBasisSelector,
 )
-from .plotting import DensityDisplay, MeanCurveDisplay, TraceDisplay
+from .plotting import (
+    CoefficientDisplay,
+    ComponentsDisplay,
+    CovarianceDisplay,
+    DensityDisplay,
+    MeanCurveDisplay,
+    TraceDisplay,
+)
 from .privacy import BudgetLedger, PrivacyGuarantee, audit
 
 __version__ = "0.1.dev0"
 
 __all__ = [
     "BasisProjector",
+    "BernsteinMean",
     "BernsteinReleaser",
     "BudgetExceededError",
     "BudgetLedger",
+    "CoefficientDisplay",
+    "ComponentsDisplay",
+    "CovarianceDisplay",
     "Curves",
     "DensityDisplay",
+    "FRLMean",
     "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",
@@ -40,6 +52,7 @@ __all__ = [
     "PrivateKDE",
     "PrivateKernelClassifier",
     "PrivateKernelRegressor",
+    "PrivateSparseMean",
     "SVTBasisSelector",
     "TraceDisplay",
     "audit",

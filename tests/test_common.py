@@ -11,6 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfuncpriv import (
     BasisProjector,
+    BernsteinMean,
+    FRLMean,
     GaussianProcessReleaser,
     GeoPrivateCoefficients,
     GeoPrivateCurve,
@@ -34,6 +36,8 @@ CENTRAL = [
     ICLPMean(**_WIDE),
     ICLPMean(**_WIDE, mechanism="gaussian", delta=1e-6, norm_bound=9e3),
     ICLPMean(**_WIDE, mechanism="laplace", penalty="ar", psi=1e-6, denoise=False),
+    FRLMean(**_WIDE),
+    BernsteinMean(**_WIDE),
     GaussianProcessReleaser(**_BOX, estimator=KernelDensity(bandwidth=1e3)),
     GaussianProcessReleaser(
         **_BOX,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
 from typing import Any
@@ -169,6 +170,35 @@ def public_plan(
     return plan, basis.first(len(plan.spectrum))
 
 
+@dataclass(frozen=True, eq=False)
+class PublicFacts:
+    """What is known of a fit before there is data."""
+
+    n_people: int
+    domain: tuple[float, float]
+    values: ValueBounds
+    grid: np.ndarray | None
+    n_points: int | None
+
+    @classmethod
+    def of(
+        cls, estimator: Any, n_people: int, n_outputs: int, n_points: int | None
+    ) -> PublicFacts:
+        """Read the parameters of an estimator and the sizes of its data."""
+        n_people = check_count(n_people, "n_samples")
+        n_outputs = check_count(n_outputs, "n_outputs")
+        domain = public_domain(estimator)
+        grid = None
+        if estimator.grid is not None and not isinstance(estimator.grid, str):
+            grid = output_grid(estimator.grid, None, domain)
+        values = public_values(estimator, n_outputs, domain, grid)
+        if n_points is not None:
+            check_count(n_points, "n_points")
+        elif grid is not None:
+            n_points = len(grid)
+        return cls(n_people, domain, values, grid, n_points)
+
+
 def planned_release(
     estimator: Any, n_people: int, n_outputs: int, n_points: int | None
 ) -> PlannedRelease:
@@ -178,27 +208,20 @@ def planned_release(
     within tau^2 / n of that of a population, in squared norm.
     """
     check_parameters(estimator)
-    n_people = check_count(n_people, "n_samples")
-    n_outputs = check_count(n_outputs, "n_outputs")
-    domain = public_domain(estimator)
-    grid = None
-    if estimator.grid is not None and not isinstance(estimator.grid, str):
-        grid = output_grid(estimator.grid, None, domain)
-    values = public_values(estimator, n_outputs, domain, grid)
-    if n_points is not None:
-        check_count(n_points, "n_points")
-    elif grid is not None:
-        n_points = len(grid)
-    plan, _ = public_plan(estimator, n_people, n_outputs, domain, n_points)
+    facts = PublicFacts.of(estimator, n_people, n_outputs, n_points)
+    plan, _ = public_plan(
+        estimator, facts.n_people, n_outputs, facts.domain, facts.n_points
+    )
+    values = facts.values
     square = values.norm_bound * values.norm_bound
     return PlannedRelease(
-        n_people=n_people,
+        n_people=plan.n_people,
         epsilon=plan.epsilon,
         delta=plan.delta if plan.mechanism == "gaussian" else 0.0,
         mechanism=plan.mechanism,
         n_functions=len(plan.spectrum),
         bias=bias_bound(plan) * square,
-        sampling=square / n_people,
+        sampling=square / plan.n_people,
         noise=plan.expected_square * square,
         eta=plan.eta if plan.psi else None,
         psi=plan.psi,

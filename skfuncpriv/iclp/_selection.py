@@ -93,7 +93,7 @@ def bias_bound(plan: ReleasePlan) -> float:
     In units of the squared norm bound, for means of the stated ball.
     """
     rank = np.arange(len(plan.spectrum) + 1)
-    tail = _tail_energy(rank)
+    tail = tail_energy(rank)
     kept = 1 - plan.weights
     shrunk = np.max(kept**2 * tail[:-1], initial=0.0)
     clipped = np.sum(
@@ -120,7 +120,8 @@ def rate_psi(plan: ReleasePlan) -> float:
     return float((plan.n_people * plan.epsilon) ** -exponent)
 
 
-def _tail_energy(rank: np.ndarray) -> np.ndarray:
+def tail_energy(rank: np.ndarray) -> np.ndarray:
+    """The largest energy of coefficients from a rank on, in the stated ball."""
     with np.errstate(divide="ignore"):
         return np.minimum(1.0, _RADIUS**2 * rank ** (-2.0 * _SMOOTHNESS))
 
