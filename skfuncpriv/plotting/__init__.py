@@ -1,7 +1,17 @@
 """Displays of releases; they need the extra ``plot`` (matplotlib)."""
 
+from skfuncpriv.plotting._coefficients import CoefficientDisplay
+from skfuncpriv.plotting._components import ComponentsDisplay
+from skfuncpriv.plotting._covariance import CovarianceDisplay
 from skfuncpriv.plotting._density import DensityDisplay
 from skfuncpriv.plotting._mean_curve import MeanCurveDisplay
 from skfuncpriv.plotting._trace import TraceDisplay
 
-__all__ = ["DensityDisplay", "MeanCurveDisplay", "TraceDisplay"]
+__all__ = [
+    "CoefficientDisplay",
+    "ComponentsDisplay",
+    "CovarianceDisplay",
+    "DensityDisplay",
+    "MeanCurveDisplay",
+    "TraceDisplay",
+]

@@ -10,7 +10,7 @@ NEEDS_MATPLOTLIB = (
 )
 COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
 # Measures of the small font: letters in an inch, the handle of a legend in letters.
-_LETTERS_PER_INCH, _HANDLE, _LINE_INCHES = 16, 8, 0.17
+_LETTERS_PER_INCH, HANDLE, _LINE_INCHES = 16, 8, 0.17
 _BAR_GAP = 0.08  # between a scale bar and the data, as a share of their extent
 _BELOW_INCHES = 0.5  # numbers and name of the axis
 _SHAPES = {
@@ -84,7 +84,7 @@ def _write_guarantee(ax: Any, guarantee: Any) -> int:
     """Write it above the axes; the number of its lines."""
     if guarantee is None:
         return 0
-    text = textwrap.fill(str(guarantee), width=_letters(ax))
+    text = textwrap.fill(str(guarantee), width=letters(ax))
     ax.set_title(text, fontsize="small", color="0.35", loc="left")
     return text.count("\n") + 1
 
@@ -93,7 +93,7 @@ def _write_legend(ax: Any, note: Any, **place: Any) -> float:
     """A legend as wide as the axes, a note in small print; the number of its lines."""
     from matplotlib.lines import Line2D
 
-    width = _letters(ax)
+    width = letters(ax)
     # The release comes first, whatever the order in which the layers were drawn.
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(
@@ -103,9 +103,9 @@ def _write_legend(ax: Any, note: Any, **place: Any) -> float:
             labels[i] in ("reference", "public bounds"),
         ),
     )
-    texts = [textwrap.fill(labels[i], width=width - _HANDLE) for i in order]
+    texts = [textwrap.fill(labels[i], width=width - HANDLE) for i in order]
     lengths = sorted(max(map(len, text.splitlines())) for text in texts)
-    n_columns = 2 if sum(lengths[-2:]) + 2 * _HANDLE <= width else 1
+    n_columns = 2 if sum(lengths[-2:]) + 2 * HANDLE <= width else 1
     shown = [handles[i] for i in order]
     if note is not None:
         shown.append(Line2D([], [], linestyle="none"))
@@ -124,9 +124,9 @@ def _write_legend(ax: Any, note: Any, **place: Any) -> float:
     return sum(text.count("\n") + 1 for text in texts) / n_columns
 
 
-def _letters(ax: Any) -> int:
-    """How many small letters are as wide as the axes."""
-    inches = ax.get_window_extent().width / ax.figure.dpi
+def letters(host: Any) -> int:
+    """How many small letters are as wide as the axes, or the figure."""
+    inches = host.get_window_extent().width / host.figure.dpi
     return max(20, int(_LETTERS_PER_INCH * inches))
 
 
