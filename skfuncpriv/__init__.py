@@ -1,5 +1,6 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
+from ._privacy_safe import ParameterTable, privacy_safe_parameters
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
 from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
@@ -47,6 +48,7 @@ __all__ = [
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
     "OnlineGaussianProcess",
+    "ParameterTable",
     "PrivacyError",
     "PrivacyGuarantee",
     "PrivateKDE",
@@ -56,4 +58,5 @@ __all__ = [
     "SVTBasisSelector",
     "TraceDisplay",
     "audit",
+    "privacy_safe_parameters",
 ]

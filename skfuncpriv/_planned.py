@@ -42,7 +42,7 @@ class PlannedRelease:
     noise: float
     eta: float | None = None
     psi: float | None = None
-    bandwidth: float | None = None
+    bandwidth: float | tuple[float, ...] | None = None
 
     @property
     def risk(self) -> float:

@@ -12,7 +12,7 @@ from ._grid_density import GridDensity, cells_per_axis
 from ._smoothing import largest_bandwidth
 
 RULES = ("pss", "private-iqr", "scott", "silverman")
-_SPREAD = 1 / 12  # deviation of the normal density of reference, in widths of the box
+SPREAD = 1 / 12  # deviation of the normal density of reference, in widths of the box
 _CANDIDATES = np.geomspace(0.005, 0.5, 40)
 _NORMAL_IQR = 1.34
 
@@ -59,16 +59,23 @@ def reference_bandwidth(
     form, the sampling variance R(K) / n and the energy of the noise.
     """
 
-    def overlap(variance: float) -> float:
-        return float((4 * np.pi * variance) ** (-n_axes / 2))
-
     errors = []
     for h in _CANDIDATES:
-        s, t = _SPREAD**2, h * h
-        bias = overlap(s + t) - 2 * overlap(s + t / 2) + overlap(s)
-        sampling = overlap(t) / n_people
-        errors.append(bias + sampling + noise(np.full(n_axes, h)))
+        bandwidth = np.full(n_axes, h)
+        sampling = _overlap(np.square(bandwidth)) / n_people
+        errors.append(kernel_bias(bandwidth) + sampling + noise(bandwidth))
     return np.full(n_axes, _CANDIDATES[int(np.argmin(errors))])
+
+
+def kernel_bias(bandwidth: np.ndarray) -> float:
+    """The squared bias of Gaussian kernels for the normal density of reference."""
+    s, t = np.full(len(bandwidth), SPREAD**2), np.square(bandwidth)
+    return _overlap(s + t) - 2 * _overlap(s + t / 2) + _overlap(s)
+
+
+def _overlap(variance: np.ndarray) -> float:
+    """The integral of the square of a normal density, given variances of the axes."""
+    return float(np.prod((4 * np.pi * variance) ** -0.5))
 
 
 def iqr_bandwidth(

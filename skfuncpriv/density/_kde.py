@@ -14,11 +14,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, people_of
+from .._planned import PlannedRelease
 from .._validation import check_count
 from ..gaussian_process._rows import read_rows
 from ..noise import FixedPoint, random_bits, release_lattice
 from ._bandwidth import iqr_bandwidth
 from ._grid_density import Estimate, GridDensity
+from ._planned import planned_density
 from ._plans import Planner
 from ._points import read_queries, read_shares, remember_columns
 
@@ -339,6 +341,15 @@ default="auto"
         n_samples = check_count(n_samples, "n_samples")
         words = random_bits(random_state, purpose=1).words(4)
         return density.sample(n_samples, np.random.default_rng(words))
+
+    def _planned_release(
+        self,
+        n_samples: int,
+        n_outputs: int = 1,
+        n_points: int | None = None,  # noqa: ARG002
+    ) -> PlannedRelease:
+        """What would be released; `n_outputs` is the number of features."""
+        return planned_density(self, n_samples, n_outputs)
 
     @property
     def _released(self) -> GridDensity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -184,7 +184,8 @@ default=None
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:
-        return planned_release(self, n_samples, n_outputs, n_points)
+        planned = planned_release(self, n_samples, n_outputs, n_points)
+        return replace(planned, psi=None)  # there is no penalty
 
 
 @dataclass(frozen=True, eq=False)
