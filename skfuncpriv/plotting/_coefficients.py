@@ -224,9 +224,9 @@ or list of arrays
 
 def _curves(values: Any, name: str) -> list[np.ndarray]:
     """One array, or several, as a list."""
-    several = [values] if np.ndim(values[0]) == 0 else values
+    several = [values] if len(values) and np.ndim(values[0]) == 0 else values
     curves = [np.asarray(curve, dtype=float) for curve in several]
-    if any(curve.ndim != 1 or not curve.size for curve in curves):
+    if not curves or any(curve.ndim != 1 or not curve.size for curve in curves):
         raise ValueError(f"{name} must be a curve of shape (n_points,), or several")
     return curves
 

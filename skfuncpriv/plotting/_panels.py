@@ -14,6 +14,7 @@ import numpy as np
 from ._frame import HANDLE, NEEDS_MATPLOTLIB, letters
 
 _LEAST_INCHES = 1.5
+_SHARE = 0.93  # of the width of a figure, for words
 
 
 def open_panels(
@@ -54,7 +55,7 @@ def write_around_panels(
     figure: Any, ax: Any, guarantee: Any, note: str | None = None
 ) -> None:
     """The guarantee above all panels; a note and the legend of one of them below."""
-    width = letters(figure)
+    width = int(_SHARE * letters(figure))
     if guarantee is not None:
         text = textwrap.fill(str(guarantee), width=width)
         figure.suptitle(text, x=0.01, ha="left", fontsize="small", color="0.35")

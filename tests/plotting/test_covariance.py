@@ -9,21 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfuncpriv.plotting import CovarianceDisplay
 
+from .released import Released, legend_of
+
 T = np.array([0.0, 1.0, 3.0, 4.0])
 RNG = np.random.default_rng(0)
 ROOT = RNG.normal(size=(8, 8))
 BLOCKS = (ROOT @ ROOT.T).reshape(4, 2, 4, 2)  # two outputs at four points
 PLAIN = BLOCKS[:, 0, :, 0]
-
-
-class Released:
-    """The public attributes of an estimator; whatever else is read is refused."""
-
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
-
-    def __getattr__(self, name):
-        raise AssertionError(f"the display read {name}")
 
 
 def fitted(covariance):
@@ -32,14 +24,8 @@ def fitted(covariance):
     )
 
 
-def note_of(figure_or_axes):
-    (legend,) = [
-        child
-        for child in figure_or_axes.get_children()
-        if isinstance(child, plt.matplotlib.legend.Legend)
-    ]
-    texts = [legend.get_title(), *legend.get_texts()]
-    return " ".join(text.get_text().replace("\n", " ") for text in texts).strip()
+def note_of(host):
+    return " ".join(legend_of(host)).strip()
 
 
 def marks_in(colorbar):

@@ -1,0 +1,186 @@
+"""The display of coefficient functions: panels, bands, and what it does not claim."""
+
+import builtins
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfuncpriv.plotting import CoefficientDisplay
+
+from .released import boxes_of, legend_of
+
+T = np.linspace(0, 2, 7)
+BAND = "95% band, approximate: privacy noise at a point, not sampling error"
+WORDS = "epsilon = 1, delta = 0, replace-one neighbours, per person, seeded " * 3
+Z = 1.959963985
+
+
+def ends(fill):
+    """The lower and the upper end of a band at each of its points."""
+    vertices = fill.get_paths()[0].vertices
+    points = np.unique(vertices[:, 0])
+    rows = [vertices[vertices[:, 0] == point, 1] for point in points]
+    return np.array([(row.min(), row.max()) for row in rows]).T
+
+
+def has_zero_line(ax):
+    return any(set(line.get_ydata()) == {0} for line in ax.lines)
+
+
+def test_single_curve_is_drawn_with_its_band():
+    display = CoefficientDisplay(T, T**2, 0.5, ["dose"], reference=T, level=0.9)
+    assert display.plot() is display
+    assert display.figure_ is display.ax_.figure
+    (line,), (fill,), (reference,) = (
+        display.lines_,
+        display.fills_,
+        display.reference_lines_,
+    )
+    assert_array_equal(line.get_xydata(), np.column_stack([T, T**2]))
+    far = 0.5 * 1.644853627
+    assert_allclose(ends(fill), [T**2 - far, T**2 + far])
+    assert_array_equal(reference.get_ydata(), T)
+    assert display.ax_.get_ylabel() == "dose"
+    assert display.ax_.get_xlabel() == "t"
+    assert legend_of(display.ax_)[1:] == [
+        "released coefficient",
+        BAND.replace("95", "90"),
+        "reference",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("noise", "widths"),
+    [
+        (0.5, [0.5, 0.5, 0.5]),
+        ([0.5, None, 2], [0.5, None, 2]),
+        ([T, 1.0, 2 * T], [T, 1.0, 2 * T]),
+        (np.stack([T, T + 1, T + 2]), [T, T + 1, T + 2]),
+        (None, [None, None, None]),
+    ],
+)
+def test_each_coefficient_has_a_panel_and_a_band_where_noise_is_known(noise, widths):
+    curves = np.stack([T, -T, T**2])
+    display = CoefficientDisplay(T, curves, noise, ["a", "b", "c"]).plot()
+    assert [ax.get_title(loc="left") for ax in display.ax_] == ["a", "b", "c"]
+    for k, width in enumerate(widths):
+        assert display.lines_[k].axes is display.ax_[k]
+        assert_array_equal(display.lines_[k].get_ydata(), curves[k])
+        if width is None:
+            assert display.fills_[k] is None
+        else:
+            drawn = ends(display.fills_[k])
+            far = Z * np.broadcast_to(width, T.shape)
+            assert_allclose(drawn, [curves[k] - far, curves[k] + far])
+    assert (BAND in legend_of(display.figure_)) == (noise is not None)
+
+
+def test_legend_names_the_band_though_the_first_panel_has_none():
+    display = CoefficientDisplay(T, [T, -T], [None, 1.0]).plot()
+    assert legend_of(display.figure_) == ["", "released coefficient", BAND]
+    titles = [ax.get_title(loc="left") for ax in display.ax_]
+    assert titles == ["coefficient [0]", "coefficient [1]"]
+
+
+def test_predictors_may_have_grids_of_their_own():
+    other = np.linspace(5, 9, 4)
+    display = CoefficientDisplay([T, other], [T, other**2], [T, 1.0]).plot()
+    assert_array_equal(display.lines_[0].get_xdata(), T)
+    assert_array_equal(display.lines_[1].get_xdata(), other)
+    first, second = display.ax_
+    assert first.get_xlim()[1] < second.get_xlim()[0]
+
+
+def test_zero_is_shown_unless_it_flattens_the_curve():
+    display = CoefficientDisplay(T, [T - 1, 1 + T, 100 + T]).plot()
+    assert [has_zero_line(ax) for ax in display.ax_] == [True, True, False]
+    assert display.ax_[2].get_ylim()[0] > 90
+
+
+def test_one_point_is_visible():
+    display = CoefficientDisplay([0.5], [1.0], 0.5).plot()
+    assert display.lines_[0].get_marker() == "o"
+    assert display.fills_[0].get_linewidth()[0] > 0
+
+
+@pytest.mark.parametrize("n_curves", [1, 2, 5])
+def test_words_fit_and_hide_no_panel(n_curves):
+    curves = [(k + 1) * T for k in range(n_curves)]
+    display = CoefficientDisplay(T, curves, 0.3, None, WORDS, reference=curves).plot()
+    figure = display.figure_
+    figure.canvas.draw()
+    panels = np.ravel(np.array(display.ax_, dtype=object))
+    assert len(figure.axes) == len(panels) == n_curves
+    legend, guarantee = boxes_of(display.ax_ if n_curves == 1 else figure)
+    assert legend.x1 <= figure.bbox.x1
+    assert guarantee.x1 <= figure.bbox.x1
+    assert guarantee.y1 <= figure.bbox.y1
+    boxes = [panel.get_tightbbox() for panel in panels]
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+        assert n_curves == 1 or legend.y1 <= box.y0
+        assert n_curves == 1 or box.y1 <= guarantee.y0 + 1
+    if n_curves == 1:
+        floor = display.ax_.transData.inverted().transform((legend.x0, legend.y0))[1]
+        assert floor > ends(display.fills_[0]).max()
+
+
+def test_given_axes_are_used():
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+    one = CoefficientDisplay(T, T).plot(axes[0])
+    two = CoefficientDisplay(T, [T, T], 0.1).plot(axes[1])
+    assert one.ax_ is axes[0]
+    assert one.figure_ is two.figure_ is figure
+    figure.canvas.draw()
+    left = one.ax_.get_tightbbox().x1
+    assert all(panel.get_tightbbox().x0 > left for panel in two.ax_)
+
+
+def test_names_with_dollars_are_names():
+    display = CoefficientDisplay(T, [T, T], names=[r"$\foo$", "y"]).plot()
+    display.figure_.canvas.draw()
+    assert display.ax_[0].get_title(loc="left") == r"\$\foo\$"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "message"),
+    [
+        ((T, T[1:]), {}, "t must have the points"),
+        ((T, [T, T[1:]]), {}, "t must have the points"),
+        (([T, T], [T, T, T]), {}, "t must have the points"),
+        ((T, np.ones((2, 7, 2))), {}, "coefficients must be a curve"),
+        ((np.ones((1, 7, 1)), T), {}, "t must be a curve"),
+        ((T, []), {}, "coefficients must be a curve"),
+        ((T, [[]]), {}, "coefficients must be a curve"),
+        ((T, T, -0.5), {}, "noise_std must be"),
+        ((T, T, np.nan), {}, "noise_std must be"),
+        ((T, T, T[1:]), {}, "noise_std must be"),
+        ((T, [T, T], [1.0]), {}, "noise_std must be"),
+        ((T, [T, T], [1.0, T[1:]]), {}, "noise_std must be"),
+        ((T, T, 1.0), {"level": 1.0}, "level must lie between 0 and 1"),
+        ((T, [T, T]), {"reference": [T, T[1:]]}, "reference must have the form"),
+        ((T, [T, T]), {"reference": T}, "reference must have the form"),
+        ((T, [T, T], None, ["a"]), {}, "names must name 2 coefficients"),
+        ((T, [T, T], None, "ab"), {}, "names must name 2 coefficients"),
+    ],
+)
+def test_arrays_must_fit(arguments, more, message):
+    with pytest.raises(ValueError, match=message):
+        CoefficientDisplay(*arguments, **more).plot()
+
+
+def test_missing_matplotlib_names_the_extra(monkeypatch):
+    real_import = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real_import(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"skfuncpriv\[plot\]"):
+        CoefficientDisplay(T, T).plot()
