@@ -32,10 +32,9 @@ _COLUMNS = {
     "bandwidth": "bandwidth",
     **{name: name for name in _ERRORS},
 }
-_SQUARES = (
-    "bias, sampling and noise (before denoising): squared L2 errors, which add up"
-)
-_ROOTS = "bias, sampling and noise (before denoising) are root mean squares per point"
+_ERROR_UNITS = "bias, sampling and noise (before denoising) are {}"
+_SQUARES = _ERROR_UNITS.format("squared L2 errors, which add up")
+_ROOTS = _ERROR_UNITS.format("root mean squares per point")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from ._arguments import (
 from ._density_parser import add_density
 from ._trace_parser import add_trace
 
+_ESTIMATORS = ("mean", "density")  # that plan knows
 _MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
 
 _MAIN = f"""\
@@ -69,8 +70,20 @@ private.
 _PLAN = """\
 Show how large the privacy noise would be, before any data is touched.
 
-Each cell is the root mean square of the noise at a point of the curve, in the units of
-the values, before denoising (which is free, and mostly lowers it).
+Each cell is the root mean square of the noise at a point of the released function, in
+its units, before denoising (which is free, and mostly lowers it).
+"""
+
+_PLAN_EXAMPLES = f"""\
+examples:
+  Mean curves of demand, for a study of 500 or of 5000 people:
+    {PROG} plan --bounds 500 3500 --domain 0 24 --n 500 5000 --epsilon 0.5 1
+
+  What is chosen from these public facts, with bias, sampling error and noise:
+    {PROG} plan --bounds 500 3500 --domain 0 24 --parameters
+
+  A density of ages:
+    {PROG} plan --estimator density --bounds 0 120
 """
 
 _DEMO = """\
@@ -223,11 +236,22 @@ def _add_plan(commands: Any) -> None:
         "plan",
         help="show the expected error by number of people and epsilon, without data",
         description=_PLAN,
-        epilog=f"example:\n  {PROG} plan --bounds 500 3500 --domain 0 24 "
-        "--n 500 5000 --epsilon 0.5 1",
+        epilog=_PLAN_EXAMPLES,
     )
     add_interval(parser, "--bounds", "LO", "HI", "possible values (required)")
-    add_interval(parser, "--domain", "A", "B", "interval of the curves (required)")
+    add_interval(parser, "--domain", "A", "B", "interval of curves (required for them)")
+    parser.add_argument(
+        "--estimator",
+        choices=_ESTIMATORS,
+        default="mean",
+        metavar="WHAT",
+        help=f"what is released: {', '.join(_ESTIMATORS)} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--parameters",
+        action="store_true",
+        help="show all that is chosen from public facts, with bias and sampling error",
+    )
     parser.add_argument(
         "--n",
         type=count,
