@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from ._coefficient_functions import functions_of
 from ._frame import COLOURS, dress, literal, write_above
 from ._panels import columns_for, open_panels, write_around_panels
 
@@ -32,8 +33,9 @@ class CoefficientDisplay:
 or list of arrays
         Released: one curve, or several.
     noise_std : float or array-like of the form of `coefficients`, default=None
-        *Public.* The standard deviation of the privacy noise, one for all, one for each
-        coefficient (a list may hold None), or one for each point. None draws no band.
+        *Public.* The standard deviation of the privacy noise before denoising, one for
+        all, one for each coefficient (a list may hold None), or one for each point.
+        None draws no band.
     names : list of str, default=None
         *Public.* What each coefficient belongs to, the title of its panel.
     guarantee : object, default=None
@@ -89,6 +91,57 @@ or list of arrays
         self.guarantee = guarantee
         self.level = level
         self.reference = reference
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        ax: Any = None,
+        *,
+        intercept: bool = True,
+        level: float = 0.95,
+        reference: Any = None,
+        names: Any = None,
+        guarantee: Any = None,
+    ) -> CoefficientDisplay:
+        """Draw the coefficient functions of a fitted estimator.
+
+        Of target curves there is a function for each column of X, of covariate curves
+        one for each of them (and each class), and one for each of several outputs.
+
+        Parameters
+        ----------
+        estimator : ICLPRegressor or ICLPClassifier
+            Fitted with curves, either targets or covariates.
+        ax : matplotlib Axes, default=None
+            Where to draw, as in `plot`.
+        intercept : bool, default=True
+            *Public.* Whether the intercept of target curves is drawn first.
+        level : float, default=0.95
+            *Public.* The probability with which the band holds the noise of a point.
+        reference : list of array-likes, default=None
+            Known curves to compare with, one for each that is drawn.
+        names : list of str, default=None
+            *Public.* The titles of the panels; None takes the names of predictors.
+        guarantee : object, default=None
+            *Public.* Other words for the guarantee; None takes the estimator's own.
+
+        Returns
+        -------
+        display : CoefficientDisplay
+            The drawn display.
+        """
+        found = functions_of(estimator, intercept)
+        display = cls(
+            [t for _, t, _, _ in found],
+            [curve for _, _, curve, _ in found],
+            [noise for _, _, _, noise in found],
+            [name for name, _, _, _ in found] if names is None else names,
+            estimator.guarantee_ if guarantee is None else guarantee,
+            level=level,
+            reference=reference,
+        )
+        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> CoefficientDisplay:
         """Draw the coefficients, their bands and the guarantee.
@@ -163,7 +216,7 @@ or list of arrays
                 linewidth=2 if t.size == 1 else 0,
                 label=(
                     f"{100 * self.level:g}% band, approximate: privacy noise at a "
-                    "point, not sampling error"
+                    "point before denoising, not sampling error"
                 ),
                 zorder=1.5,
             )

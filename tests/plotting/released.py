@@ -4,12 +4,17 @@ from matplotlib.legend import Legend
 
 
 class Released:
-    """The public attributes of an estimator; reading anything else fails."""
+    """The public attributes of an estimator; reading anything else fails.
 
-    def __init__(self, **attributes):
-        vars(self).update(attributes)
+    Those in `optional` may be asked for where they are absent.
+    """
+
+    def __init__(self, *, optional=(), **attributes):
+        vars(self).update(attributes, optional=optional)
 
     def __getattr__(self, name):
+        if name in self.optional:
+            raise AttributeError(name)
         raise AssertionError(f"the display read {name}")
 
 

@@ -9,10 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfuncpriv.plotting import CoefficientDisplay
 
-from .released import boxes_of, legend_of
+from .released import Released, boxes_of, legend_of
 
 T = np.linspace(0, 2, 7)
-BAND = "95% band, approximate: privacy noise at a point, not sampling error"
+BAND = (
+    "95% band, approximate: privacy noise at a point before denoising, not sampling "
+    "error"
+)
 WORDS = "epsilon = 1, delta = 0, replace-one neighbours, per person, seeded " * 3
 Z = 1.959963985
 
@@ -138,6 +141,118 @@ def test_given_axes_are_used():
     figure.canvas.draw()
     left = one.ax_.get_tightbbox().x1
     assert all(panel.get_tightbbox().x0 > left for panel in two.ax_)
+
+
+# --- from estimators ----------------------------------------------------------------
+
+
+def titles_of(display):
+    panels = np.ravel(np.array(display.ax_, dtype=object))
+    if len(panels) == 1:
+        return [panels[0].get_ylabel()]
+    return [panel.get_title(loc="left") for panel in panels]
+
+
+def released(**attributes):
+    """A stand-in with what all of these estimators have, or may have not."""
+    optional = {"X_grid_", "y_grid_", "grid_", "classes_", "noise_std_"}
+    optional |= {"feature_names_in_"}
+    words = "epsilon = 1, delta = 0"
+    return Released(optional=optional, guarantee_=words, **attributes)
+
+
+def test_target_curves_have_an_intercept_and_a_function_of_each_column():
+    coef, noise = np.stack([T, T**2]), np.stack([0.1 + T, 0.2 + T])
+    public = {"y_grid_": T, "coef_": coef, "intercept_": T + 9, "noise_std_": noise}
+    display = CoefficientDisplay.from_estimator(released(**public))
+    assert titles_of(display) == ["intercept", "x0", "x1"]
+    assert display.figure_.get_suptitle() == "epsilon = 1, delta = 0"
+    drawn = [line.get_ydata() for line in display.lines_]
+    assert_array_equal(drawn, [T + 9, T, T**2])
+    assert display.fills_[0] is None
+    for k in range(2):
+        far = Z * noise[k]
+        assert_allclose(ends(display.fills_[k + 1]), [coef[k] - far, coef[k] + far])
+    public["feature_names_in_"] = np.array(["age", "dose"])
+    display = CoefficientDisplay.from_estimator(
+        released(**public), intercept=False, guarantee="more", reference=coef
+    )
+    assert titles_of(display) == ["age", "dose"]
+    assert display.figure_.get_suptitle() == "more"
+    public |= {"noise_std_": None}
+    display = CoefficientDisplay.from_estimator(released(**public), names=list("abc"))
+    assert titles_of(display) == ["a", "b", "c"]
+    assert display.fills_ == [None] * 3
+
+
+def test_each_output_of_target_curves_has_a_panel():
+    coef = np.stack([T, -T], axis=1)[None]
+    public = {"y_grid_": T, "coef_": coef, "noise_std_": 1 + coef**2}
+    display = CoefficientDisplay.from_estimator(
+        released(**public, intercept_=coef[0] + 1)
+    )
+    assert titles_of(display) == ["intercept [0]", "intercept [1]", "x0 [0]", "x0 [1]"]
+    drawn = [line.get_ydata() for line in display.lines_]
+    assert_array_equal(drawn, [T + 1, 1 - T, T, -T])
+    far = Z * (1 + T**2)
+    assert_allclose(ends(display.fills_[3]), [-T - far, -T + far])
+
+
+@pytest.mark.parametrize("form", ["one", "dict", "list", "outputs"])
+def test_covariate_curves_have_a_function_each(form):
+    other = T[:4] + 5
+    public, titles = {
+        "one": ((T, T**2, 1 + T), ["coefficient"]),
+        "dict": (
+            ({"a": T, "b": other}, {"a": T**2, "b": -other}, {"a": 1 + T, "b": None}),
+            ["a", "b"],
+        ),
+        "list": (([T, other], [T**2, -other], [1 + T, None]), ["X [0]", "X [1]"]),
+        "outputs": (
+            (T, np.stack([T**2, T], axis=1), np.stack([1 + T, T], axis=1)),
+            ["coefficient [0]", "coefficient [1]"],
+        ),
+    }[form]
+    names = ("X_grid_", "coef_", "noise_std_")
+    model = released(**dict(zip(names, public, strict=True)))
+    display = CoefficientDisplay.from_estimator(model)
+    assert titles_of(display) == titles
+    assert_array_equal(display.lines_[0].get_xydata(), np.column_stack([T, T**2]))
+    far = Z * (1 + T)
+    assert_allclose(ends(display.fills_[0]), [T**2 - far, T**2 + far])
+    if form in ("dict", "list"):
+        assert_array_equal(display.lines_[1].get_xydata(), np.c_[other, -other])
+        assert display.fills_[1] is None
+
+
+def test_classes_have_a_function_each_unless_there_are_two():
+    public = {"grid_": T, "coef_": np.stack([T, 2 * T, 3 * T])}
+    model = released(**public, classes_=np.array(["a", "b", "c"]))
+    display = CoefficientDisplay.from_estimator(model)
+    assert titles_of(display) == [f"coefficient, class {x}" for x in "abc"]
+    drawn = [line.get_ydata() for line in display.lines_]
+    assert_array_equal(drawn, public["coef_"])
+    public = {"grid_": {"x": T, "y": T}, "coef_": {"x": T[None], "y": -T[None]}}
+    model = released(**public, classes_=np.array([0, 1]))
+    display = CoefficientDisplay.from_estimator(model)
+    assert titles_of(display) == ["x, class 1", "y, class 1"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({}, "needs curves"),
+        ({"classes_": [0, 1], "grid_": None}, "needs curves"),
+        ({"X_grid_": T, "y_grid_": T}, "are surfaces"),
+    ],
+)
+def test_what_is_no_function_is_refused(attributes, message):
+    model = released(coef_=np.ones((1, 7)), **attributes)
+    with pytest.raises(ValueError, match=message):
+        CoefficientDisplay.from_estimator(model)
+
+
+# --- refusals -----------------------------------------------------------------------
 
 
 def test_names_with_dollars_are_names():
