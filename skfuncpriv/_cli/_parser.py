@@ -77,7 +77,8 @@ its units, before denoising (which is free, and mostly lowers it).
 _PLAN_EXAMPLES = f"""\
 examples:
   Mean curves of demand, for a study of 500 or of 5000 people:
-    {PROG} plan --bounds 500 3500 --domain 0 24 --n 500 5000 --epsilon 0.5 1
+    {PROG} plan --bounds 500 3500 --domain 0 24 \\
+        --n 500 5000 --epsilon 0.5 1
 
   What is chosen from these public facts, with bias, sampling error and noise:
     {PROG} plan --bounds 500 3500 --domain 0 24 --parameters
