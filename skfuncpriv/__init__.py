@@ -10,7 +10,14 @@ from .gaussian_process import (
     PrivateKernelClassifier,
     PrivateKernelRegressor,
 )
-from .iclp import BernsteinMean, FRLMean, ICLPMean, PrivateSparseMean
+from .iclp import (
+    BernsteinMean,
+    FRLMean,
+    ICLPCovariance,
+    ICLPMean,
+    PrivateFPCA,
+    PrivateSparseMean,
+)
 from .local import (
     BasisProjector,
     GeoPrivateCoefficients,
@@ -44,6 +51,7 @@ __all__ = [
     "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",
+    "ICLPCovariance",
     "ICLPMean",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
@@ -51,6 +59,7 @@ __all__ = [
     "ParameterTable",
     "PrivacyError",
     "PrivacyGuarantee",
+    "PrivateFPCA",
     "PrivateKDE",
     "PrivateKernelClassifier",
     "PrivateKernelRegressor",

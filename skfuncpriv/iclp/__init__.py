@@ -1,8 +1,20 @@
 """Functional summaries released with ICLP noise and its improvements."""
 
 from ._bernstein_mean import BernsteinMean
+from ._covariance import ICLPCovariance
+from ._fpca import PrivateFPCA
 from ._frl_mean import FRLMean
 from ._mean import ICLPMean
+from ._second_moment import centred_moment_sensitivity, second_moment_sensitivity
 from ._sparse_mean import PrivateSparseMean
 
-__all__ = ["BernsteinMean", "FRLMean", "ICLPMean", "PrivateSparseMean"]
+__all__ = [
+    "BernsteinMean",
+    "FRLMean",
+    "ICLPCovariance",
+    "ICLPMean",
+    "PrivateFPCA",
+    "PrivateSparseMean",
+    "centred_moment_sensitivity",
+    "second_moment_sensitivity",
+]

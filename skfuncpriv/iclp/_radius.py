@@ -16,7 +16,7 @@ from ..noise import RandomBits
 from ..privacy import permute_and_flip
 
 _MOST = 25  # candidates, half an octave from each other: down to 2^-12 of the largest
-_PRICE = 2.0  # people per step of radius, in units of 1 / epsilon
+_PRICE = 3.0  # people per step of radius, in units of 1 / epsilon
 _CHEAPEST, _DEAREST = 2.0**-12, 2.0**20
 _PRICE_BITS = 8
 _HALF = 0.5  # the sensitivity of scores that all move in one direction
@@ -48,7 +48,7 @@ def choose_radius(
     Notes
     -----
     The score of a radius is minus the number of people beyond it, minus a public price
-    of 2 / epsilon people for each step by which it is larger than the smallest one.
+    of 3 / epsilon people for each step by which it is larger than the smallest one.
 
     *Theorem*: with independent exponential noise of scale 1 / epsilon on every score,
     half of what scores of sensitivity 1 need in general, the choice of the largest is
@@ -66,7 +66,7 @@ def choose_radius(
     So few people that the prices of 25 steps would be above half of them have fewer
     candidates, by that public number: they cannot tell a small radius from none.
 
-    A radius one step above the smallest that clips nobody wins about exp(-2) times as
+    A radius one step above the smallest that clips nobody wins about exp(-3) times as
     often; for large epsilon all prices together are below one person and far above the
     noise, and the choice is the smallest candidate that clips nobody.
 

@@ -55,7 +55,7 @@ def test_few_people_have_few_candidates():
     """As many as half of the people pay for, at least the largest and at most 25."""
     for n_people, epsilon in ((1, 1e-9), (3, 0.1), (30, 1.0), (10**6, 1.0), (1, 1e6)):
         radii = affordable_radii(8.0, n_people, epsilon)
-        count = min(max(1, int(n_people * epsilon / 4)), 25)
+        count = min(max(1, int(n_people * epsilon / 6)), 25)
         np.testing.assert_array_equal(radii, candidate_radii(8.0)[:count])
 
 
@@ -89,12 +89,12 @@ def test_no_pair_loses_more_than_epsilon_and_one_loses_it(scores, n_people, epsi
     tables = np.unique([table for table, *_ in scores], axis=0)
     pairs = list(itertools.combinations(tables, 2))
     worst = max(loss(*pair, 1 / epsilon) for pair in pairs)
-    assert 0.95 * epsilon < worst <= epsilon * (1 + 1e-12)
+    assert 0.9 * epsilon < worst <= epsilon * (1 + 1e-12)
     assert max(loss(*pair, 1 / (2 * epsilon)) for pair in pairs) > 1.5 * epsilon
 
 
 def test_the_choice_has_that_law(scores, monkeypatch):
-    distances, epsilon, n_draws = np.linspace(0, 1, 130), 0.8, 1500
+    distances, epsilon, n_draws = np.linspace(0, 1, 200), 0.8, 1500
     choose_radius(distances, 4.0, epsilon, None)
     ((table, *_),) = scores
     monkeypatch.undo()
@@ -119,7 +119,7 @@ def test_scores_are_exact_for_two_billion_people(epsilon):
 
 
 def test_scores_are_people_beyond_and_a_price(scores):
-    choose_radius(np.array([0.5, 0.5, 0.75, 8.0]), 8.0, 32.0, None)
+    choose_radius(np.array([0.5, 0.5, 0.75, 8.0]), 8.0, 48.0, None)
     ((table, *_),) = scores
     beyond = [sum(d > r for d in (0.5, 0.5, 0.75, 8.0)) for r in candidate_radii(8.0)]
     np.testing.assert_allclose(table, -np.array(beyond) - np.arange(25)[::-1] / 16)
