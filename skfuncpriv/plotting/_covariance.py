@@ -7,6 +7,7 @@ about its rising diagonal, too.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,8 @@ class CovarianceDisplay:
         Parameters
         ----------
         estimator : ICLPCovariance or PrivateFPCA
-            Fitted, with `grid_`, `covariance_` and `guarantee_`.
+            Fitted, with `grid_`, `covariance_`, `noise_std_`, `coef_`, `basis_` and
+            `guarantee_`.
         ax : matplotlib Axes, default=None
             Where to draw, as in `plot`.
         correlation : bool, default=False
@@ -130,6 +132,7 @@ class CovarianceDisplay:
             estimator.covariance_,
             estimator.guarantee_ if guarantee is None else guarantee,
             correlation=correlation,
+            noise_std=noise_of_a_cell(estimator),
             names=names,
             unit=unit,
         )
@@ -240,6 +243,22 @@ class CovarianceDisplay:
         is_named = n_outputs > 1 or self.names is not None
         names = [f"{name} at " if is_named else "" for name in names]
         return _edges(t), covariance.transpose(1, 3, 0, 2), names
+
+
+def noise_of_a_cell(estimator: Any) -> float:
+    """The root mean square over the domain of the noise of a covariance function.
+
+    The matrix of p orthonormal coefficients has noise of deviation `noise_std_` in p
+    diagonal entries, and of half that variance in the others, so that the expected
+    square of its Frobenius norm, the L2 norm of the function, is
+    ``noise_std_^2 * p * (p + 1) / 2``. Cells of several outputs share it.
+    """
+    sizes = estimator.coef_.shape[: estimator.coef_.ndim // 2]
+    p, n_outputs = int(np.prod(sizes)), int(np.prod(sizes[1:]))
+    low, high = estimator.basis_.domain
+    return (
+        estimator.noise_std_ * math.sqrt(p * (p + 1) / 2) / (n_outputs * (high - low))
+    )
 
 
 def _edges(t: np.ndarray) -> np.ndarray:
