@@ -220,7 +220,7 @@ def plan_minimiser(
         missed = np.zeros(n_features)
     facts = (n_people, unit, n_outputs, missed, n_features, psi, gap)
     chosen = None
-    for budget in _budgets(mechanism, epsilon, delta):
+    for budget in budgets(mechanism, epsilon, delta):
         if chosen is None or _is_quieter(budget, chosen):
             chosen = public_plan(loss, budget, *facts)
     own = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
@@ -301,8 +301,8 @@ def in_unit_ball(rows: np.ndarray) -> np.ndarray:
     return rows / np.maximum(norms, 1.0 / largest)
 
 
-def _budgets(mechanism: str, epsilon: float, delta: float) -> list[NoiseBudget]:
-    """What the noise laws to choose from would spend."""
+def budgets(mechanism: str, epsilon: float, delta: float) -> list[NoiseBudget]:
+    """What each of the noise laws to choose from would spend."""
     if mechanism not in ("auto", *MECHANISMS):
         raise ValueError(
             f"mechanism must be 'auto' or one of {MECHANISMS}, got {mechanism!r}"
