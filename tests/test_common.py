@@ -19,6 +19,7 @@ from skfuncpriv import (
     ICLPMean,
     PrivateKDE,
     PrivateKernelRegressor,
+    PrivateSparseMean,
     SVTBasisSelector,
 )
 from tests.labelled import SignClassifier
@@ -36,6 +37,8 @@ CENTRAL = [
     ICLPMean(**_WIDE),
     ICLPMean(**_WIDE, mechanism="gaussian", delta=1e-6, norm_bound=9e3),
     ICLPMean(**_WIDE, mechanism="laplace", penalty="ar", psi=1e-6, denoise=False),
+    PrivateSparseMean(**_WIDE),
+    PrivateSparseMean(**_WIDE, mechanism="gaussian", delta=1e-6, max_gap=100.0),
     FRLMean(**_WIDE),
     BernsteinMean(**_WIDE),
     GaussianProcessReleaser(**_BOX, estimator=KernelDensity(bandwidth=1e3)),
@@ -76,6 +79,12 @@ _OF_PREDICT = {
     "check_n_features_in_after_fitting": _ARGUMENT,
     "check_fit2d_predict1d": _ARGUMENT,
 }
+_OF_GAPS = {
+    **_OF_PREDICT,
+    "check_estimators_pickle": (
+        "data may have gaps, NaN; this check has them for arguments of predict, too"
+    ),
+}
 _OF_WEIGHTS = {
     "check_all_zero_sample_weights_error": (
         "whether all weights are zero is private: an error would tell"
@@ -88,6 +97,8 @@ _OF_LOCAL_NOISE = {
 
 
 def expected_failures(estimator):
+    if isinstance(estimator, PrivateSparseMean):
+        return _OF_GAPS
     if hasattr(estimator, "domain") and hasattr(estimator, "predict"):
         return _OF_PREDICT  # a curve of one argument
     if isinstance(estimator, PrivateKDE):

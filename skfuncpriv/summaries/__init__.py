@@ -4,6 +4,7 @@ from ._ball import BallContributions, BallSum
 from ._bins import BinContributions
 from ._coefficients import curve_coefficients
 from ._grid import SLACK, GridContributions
+from ._masked import SupportRule
 from ._people import averages_in_blocks, person_averages, person_codes
 from ._product import ExactProduct
 from ._value_bounds import ValueBounds
@@ -15,6 +16,7 @@ __all__ = [
     "BinContributions",
     "ExactProduct",
     "GridContributions",
+    "SupportRule",
     "ValueBounds",
     "averages_in_blocks",
     "curve_coefficients",
