@@ -13,8 +13,10 @@ from .gaussian_process import (
 from .iclp import (
     BernsteinMean,
     FRLMean,
+    ICLPClassifier,
     ICLPCovariance,
     ICLPMean,
+    ICLPRegressor,
     PrivateFPCA,
     PrivateSparseMean,
 )
@@ -51,8 +53,10 @@ __all__ = [
     "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",
+    "ICLPClassifier",
     "ICLPCovariance",
     "ICLPMean",
+    "ICLPRegressor",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
     "OnlineGaussianProcess",

@@ -48,6 +48,20 @@ class Design(ABC):
         tail = np.cumsum((self.energy / self.penalty)[::-1])[::-1]
         return np.sqrt(np.append(tail[1:], 0.0))
 
+    @property
+    def n_columns(self) -> int | None:
+        """The number of columns of a table that is read; None if there is none."""
+        return None
+
+    @property
+    def points(self) -> list[np.ndarray]:
+        """Where the coefficient function of each curve predictor is given."""
+        return []
+
+    def named(self, parts: list) -> Any:
+        """One thing for each predictor, as the user names predictors."""
+        return parts[0]
+
     @abstractmethod
     def first(self, size: int) -> Design:
         """The first features alone."""
@@ -77,6 +91,25 @@ class Design(ABC):
             Norms are at most one, up to rounding (``KAPPA``), clipped last. Features
             of a person are a function of that person's rows alone, to the last bit;
             those of a row without data are zero.
+        """
+
+    @abstractmethod
+    def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """A linear function of features in units of what a row holds.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (p, q)
+            Coefficients of features; *released* or public.
+
+        Returns
+        -------
+        intercept : ndarray, shape (q,)
+            What is left where a row holds zeros.
+        parts : list of ndarray, shape (..., q)
+            Slopes of numbers, shape (d, q); coordinates in an expansion, theta itself;
+            or for each curve predictor a function, shape (n_points, d, q), whose L2
+            inner product with the curve is what it adds.
         """
 
     def whitened(self, rows: Any, codes: np.ndarray | None = None) -> np.ndarray:

@@ -38,6 +38,8 @@ class CurvePredictor:
         What to do with NaN values.
     name : str or None
         Its name, where there are several.
+    is_vector : bool
+        Whether curves come with an axis of outputs.
     """
 
     basis: Basis
@@ -46,6 +48,7 @@ class CurvePredictor:
     points: np.ndarray
     missing: str
     name: Any = None
+    is_vector: bool = False
 
     @property
     def n_outputs(self) -> int:
@@ -123,35 +126,47 @@ class CurveDesign(Design):
         counts = np.unique(np.geomspace(1, most, _N_SIZES).round().astype(int))
         return tuple(sorted({*(1 + each * counts[:-1]).tolist(), self.size}))
 
+    @property
+    def n_columns(self) -> int | None:
+        grids = [predictor.grid for predictor in self.predictors]
+        if any(grid is None for grid in grids):
+            return None
+        return sum(len(grid) for grid in grids)
+
+    @property
+    def points(self) -> list[np.ndarray]:
+        return [predictor.points for predictor in self.predictors]
+
+    def named(self, parts: list) -> Any:
+        names = [predictor.name for predictor in self.predictors]
+        if names == [None]:
+            return parts[0]
+        if names == list(range(len(names))):
+            return parts
+        return dict(zip(names, parts, strict=True))
+
     def first(self, size: int) -> CurveDesign:
         return replace(self, count=size)
 
     def read(self, X: Any) -> CurveRows:
-        return CurveRows.read(self.predictors, X)
+        parts = parts_of(X, [(p.name, p.grid) for p in self.predictors])
+        pairs = list(zip(self.predictors, parts, strict=True))
+        complete = all(cannot_miss(part, p.missing) for p, part in pairs)
+        return CurveRows(tuple(p.read(part) for p, part in pairs), complete)
 
-    def seen(self, rows: CurveRows) -> np.ndarray:
-        """Rows in which every curve has a value."""
-        return ~np.any([curves.all_missing for curves in rows.curves], axis=0)
+    def seen(self, rows: CurveRows) -> np.ndarray | None:
+        return rows.seen
 
     def transform(self, rows: CurveRows, codes: Any = None) -> np.ndarray:  # noqa: ARG002
         with np.errstate(all="ignore"):
             pairs = zip(self.predictors, rows.curves, strict=True)
             parts = [predictor.coefficients(curves) for predictor, curves in pairs]
             table = np.hstack([np.ones((len(rows), 1)), *parts]) * self.constant
-            table[~self.seen(rows)] = 0.0
+            if rows.seen is not None:
+                table[~rows.seen] = 0.0
             return in_unit_ball(table[:, self._columns])
 
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Intercept and coefficient functions, for theta of shape (p, q).
-
-        Returns
-        -------
-        intercept : ndarray, shape (q,)
-            What is left where all curves are zero.
-        functions : list of ndarray, shape (n_points, d, q)
-            For each predictor: its L2 inner product with the curve is what the curve
-            adds to the prediction.
-        """
         total = 1 + sum(p.basis.n_basis * p.n_outputs for p in self.predictors)
         full = np.zeros((total, theta.shape[1]))
         full[self._columns] = self.constant * theta
@@ -171,26 +186,32 @@ class CurveDesign(Design):
 
 @dataclass(frozen=True, eq=False)
 class CurveRows:
-    """The curves of all rows, predictor by predictor; *private*."""
+    """The curves of all rows, predictor by predictor; *private*.
+
+    `complete` says that no curve can lack all its values, from the form of the data.
+    """
 
     curves: tuple[Curves, ...]
+    complete: bool
+
+    def __post_init__(self) -> None:
+        if len({curves.n_curves for curves in self.curves}) > 1:
+            raise ValueError("every predictor must have one curve for each row")
 
     def __len__(self) -> int:
         return self.curves[0].n_curves
 
-    @classmethod
-    def read(cls, predictors: tuple[CurvePredictor, ...], X: Any) -> CurveRows:
-        """Read the curves of each predictor."""
-        parts = parts_of(X, [(p.name, p.grid) for p in predictors])
-        pairs = zip(predictors, parts, strict=True)
-        rows = cls(tuple(predictor.read(part) for predictor, part in pairs))
-        rows.check()
-        return rows
+    @property
+    def seen(self) -> np.ndarray | None:
+        """Rows in which every curve has a value, *private*; None is all of them."""
+        if self.complete:
+            return None
+        return ~np.any([curves.all_missing for curves in self.curves], axis=0)
 
-    def check(self) -> None:
-        """Every predictor has a curve for every row."""
-        if len({curves.n_curves for curves in self.curves}) > 1:
-            raise ValueError("every predictor must have one curve for each row")
+
+def cannot_miss(part: Any, missing: str) -> bool:
+    """Whether curves in this form have values for sure, which is public."""
+    return missing == "error" and not isinstance(part, Curves)
 
 
 def parts_of(X: Any, facts: list[tuple[Any, np.ndarray | None]]) -> list[Any]:

@@ -37,6 +37,10 @@ class NumericDesign(Design):
         energy[0] = 1 / count
         self._set(np.ones(count), energy, 1 / math.sqrt(count))
 
+    @property
+    def n_columns(self) -> int:
+        return len(self.low)
+
     def first(self, size: int) -> NumericDesign:
         """All features: they have no order."""
         if size != self.size:
@@ -55,12 +59,11 @@ class NumericDesign(Design):
         ones = np.full((len(rows), 1), self.constant)
         return np.hstack([ones, scaled])
 
-    def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Intercept (q,) and slopes (d, q) in units of X, for theta of shape (p, q)."""
+    def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         half = (self.high / 2 - self.low / 2)[:, None]
         slopes = self.constant * theta[1:] / half
         middle = (self.low / 2 + self.high / 2)[:, None]
-        return self.constant * theta[0] - (slopes * middle).sum(axis=0), slopes
+        return self.constant * theta[0] - (slopes * middle).sum(axis=0), [slopes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,10 @@ class KernelDesign(Design):
         counts = np.geomspace(fewest, self.size, 24).round().astype(int)
         return tuple(np.unique(counts).tolist())
 
+    @property
+    def n_columns(self) -> int:
+        return len(self.features.low)
+
     def first(self, size: int) -> KernelDesign:
         return replace(self, features=self.features.first(size))
 
@@ -104,3 +111,6 @@ class KernelDesign(Design):
         for part in np.split(order, ends):
             Z[part] = self.features.transform(rows[part])
         return in_unit_ball(Z)
+
+    def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        return np.zeros(theta.shape[1]), [theta]

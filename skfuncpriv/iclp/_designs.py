@@ -27,10 +27,14 @@ from ..gaussian_process._kernels import Kernel
 from ..gaussian_process._rows import read_box, read_rows
 from ..summaries import ValueBounds
 from ._design_base import Design
-from ._design_curves import CurveDesign, CurvePredictor, CurveRows, parts_of
+from ._design_curves import (
+    CurveDesign,
+    CurvePredictor,
+    CurveRows,
+    cannot_miss,
+    parts_of,
+)
 from ._design_numbers import KernelDesign, NumericDesign
-
-__all__ = ["CurveDesign", "Design", "KernelDesign", "NumericDesign", "public_design"]
 
 ETA = 1.5
 _MAX_FUNCTIONS = 64
@@ -59,18 +63,17 @@ def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Desig
     rows : object
         The rows of X, for ``design.transform``; *private*.
     """
-    if holds_curves(estimator, X):
+    if is_curves(estimator.X_domain, X):
         return _curve_design(estimator, X)
-    for name in ("X_grid",):
-        if getattr(estimator, name) is not None:
-            raise ValueError(f"{name} is of curves: state X_domain, or leave it out")
+    if estimator.X_grid is not None:
+        raise ValueError("X_grid is of curves: state X_domain, or leave it out")
     rows = read_rows(X)
     return _number_design(estimator, rows.shape[1], smooth), rows
 
 
-def holds_curves(estimator: Any, X: Any) -> bool:
-    """Whether X holds curves: its type or `X_domain` says so, never its values."""
-    return estimator.X_domain is not None or isinstance(X, Curves) or is_fdata(X)
+def is_curves(domain: Any, data: Any) -> bool:
+    """Whether data hold curves: their type or a domain says so, never their values."""
+    return domain is not None or isinstance(data, Curves) or is_fdata(data)
 
 
 def _number_design(estimator: Any, n_axes: int, smooth: bool) -> Design:
@@ -117,25 +120,28 @@ def _curve_design(estimator: Any, X: Any) -> tuple[CurveDesign, CurveRows]:
             "kernel is of rows of numbers: for curves pass X_basis=KernelBasis(...)"
         )
     eta = read_eta(estimator.eta)
-    facts = ("X_domain", "X_bounds", "X_grid", "X_basis")
-    stated = {fact: getattr(estimator, fact) for fact in facts}
-    names = _names(stated["X_domain"])
-    if names is None:
-        each = [(None, stated)]
-    else:
-        each = [
-            (name, {fact: _of(stated[fact], name, fact) for fact in facts})
-            for name in names
-        ]
+    each = predictor_facts(estimator)
     grids = [(name, _length(one["X_grid"])) for name, one in each]
-    predictors, curves = [], []
+    predictors, curves, complete = [], [], True
     for (name, one), part in zip(each, parts_of(X, grids), strict=True):
         predictor, read = _predictor(one, part, estimator.missing, name)
         predictors.append(predictor)
         curves.append(read)
-    rows = CurveRows(tuple(curves))
-    rows.check()
-    return CurveDesign(tuple(predictors), eta), rows
+        complete = complete and cannot_miss(part, estimator.missing)
+    return CurveDesign(tuple(predictors), eta), CurveRows(tuple(curves), complete)
+
+
+def predictor_facts(estimator: Any) -> list[tuple[Any, dict]]:
+    """The name of each curve predictor (None for a single one), and its parameters."""
+    facts = ("X_domain", "X_bounds", "X_grid", "X_basis")
+    stated = {fact: getattr(estimator, fact) for fact in facts}
+    names = _names(stated["X_domain"])
+    if names is None:
+        return [(None, stated)]
+    return [
+        (name, {fact: _of(stated[fact], name, fact) for fact in facts})
+        for name in names
+    ]
 
 
 def read_eta(eta: Any) -> float:
@@ -204,7 +210,10 @@ def _predictor(
         name="X",
     )
     grid = None if curves.grid is None else points
-    return CurvePredictor(basis, values, grid, points, missing, name), curves
+    predictor = CurvePredictor(
+        basis, values, grid, points, missing, name, curves.is_vector
+    )
+    return predictor, curves
 
 
 def _basis(basis: Any, domain: tuple[float, float], most: int, name: str) -> Basis:
