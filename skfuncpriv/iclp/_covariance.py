@@ -72,6 +72,8 @@ default=None
         Released. The covariance function on `grid_`, symmetric and positive.
     mean_ : ndarray, shape (n_points,) or (n_points, n_outputs)
         Released. The mean curve on `grid_`.
+    mean_coef_ : ndarray, shape (m,) or (m, n_outputs)
+        Released. Inner products of the mean curve with the functions of `basis_`.
     coef_ : ndarray, shape (m, m) or (m, n_outputs, m, n_outputs)
         Released. Coefficients of the covariance in `basis_`.
     release_ : ndarray, shape of `coef_`

@@ -342,10 +342,10 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         center = np.broadcast_to(values.center, (len(self.grid_), len(values.low)))
         curve = functions @ coef + center
         self.mean_ = curve if is_vector else curve[:, 0]
-        kept = self.basis_.n_basis
-        self._origin = (
-            coef[:kept] + self.basis_.projection(self.grid_).T @ center
-        ).ravel()
+        coef = (
+            coef[: self.basis_.n_basis] + self.basis_.projection(self.grid_).T @ center
+        )
+        self.mean_coef_ = coef if is_vector else coef[:, 0]
 
     def _set_components(self) -> None:
         """What else a subclass derives from the release."""

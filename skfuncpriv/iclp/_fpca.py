@@ -78,12 +78,16 @@ default=None
     components_ : ndarray, shape (n_components, n_points[, n_outputs])
         Released. Functions on `grid_`, orthonormal in L2 over the domain; the largest
         coefficient of each is positive.
+    component_coef_ : ndarray, shape (n_components, m[, n_outputs])
+        Released. Coefficients of the components in `basis_`, orthonormal rows.
     explained_variance_ : ndarray, shape (n_components,)
         Released. The variances of the scores.
     explained_variance_ratio_ : ndarray, shape (n_components,)
         Released. Their shares of the whole released variance.
     mean_ : ndarray, shape (n_points,) or (n_points, n_outputs)
         Released. The mean curve on `grid_`.
+    mean_coef_ : ndarray, shape (m,) or (m, n_outputs)
+        Released. Inner products of the mean curve with the functions of `basis_`.
     covariance_ : ndarray, shape (n_points, n_points) or \
 (n_points, n_outputs, n_points, n_outputs)
         Released. The covariance function on `grid_`, of all components.
@@ -226,9 +230,9 @@ default=None
             chunks = curve_coefficients(
                 curves, self.basis_.projection, self.basis_.domain, self._clip
             )
-            rows = np.concatenate(list(chunks)) - self._origin
+            rows = np.concatenate(list(chunks)) - self.mean_coef_.ravel()
             rows[curves.all_missing] = 0.0
-        return rows @ self._vectors
+        return rows @ self.component_coef_.reshape(len(self.components_), -1).T
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Turn scores into curves.
@@ -298,7 +302,7 @@ default=None
         vectors = vectors * np.where(vectors[peaks, range(kept)] < 0, -1.0, 1.0)
         functions = np.moveaxis(self._on_grid(vectors), 2, 0)
         total = values.sum()
-        self._vectors = vectors
+        self.component_coef_ = vectors.T.reshape(kept, *self.mean_coef_.shape)
         self.components_ = functions.reshape(kept, *self.mean_.shape)
         self.explained_variance_ = values[:kept]
         self.explained_variance_ratio_ = values[:kept] / (total if total > 0 else 1.0)
