@@ -161,6 +161,11 @@ default=None
         self.ledger = ledger
         self.random_state = random_state
 
+    @property
+    def degree_(self) -> int:
+        """Public degree M of the released polynomial."""
+        return self.basis_.degree
+
     def _check_parameters(self) -> None:
         check_positive(self.epsilon, "epsilon")
         if self.degree != "pss":
