@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfuncpriv import ICLPCovariance, PrivateFPCA
+from skfuncpriv.basis import CosineBasis
+from skfuncpriv.datasets import make_curves
 from skfuncpriv.plotting import CovarianceDisplay
 
 from .released import Released, legend_of
@@ -20,7 +23,12 @@ PLAIN = BLOCKS[:, 0, :, 0]
 
 def fitted(covariance):
     return Released(
-        grid_=T, covariance_=covariance, guarantee_="epsilon = 1, delta = 0"
+        grid_=T,
+        covariance_=covariance,
+        coef_=np.zeros((3, 3) if covariance.ndim == 2 else (3, 2, 3, 2)),
+        noise_std_=0.1,
+        basis_=Released(domain=(0.0, 4.0)),
+        guarantee_="epsilon = 1, delta = 0",
     )
 
 
@@ -94,7 +102,7 @@ def test_correlation_divides_by_deviations_and_greys_what_has_none():
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        (None, "released covariance (squared unit of the values)"),
+        (None, "released covariance, squared unit"),
         ("kW", "released covariance, kW²"),
         ("m/s", "released covariance, (m/s)²"),
         ("$", r"released covariance, (\$)²"),
@@ -133,6 +141,8 @@ def test_from_estimator_reads_what_is_released(covariance):
     assert display.guarantee == "in other words"
     assert display.colorbar_.ax.get_ylabel() == "released correlation"
     display = CovarianceDisplay.from_estimator(fitted(covariance))
+    noise = 0.1 * (np.sqrt(6) / 4 if covariance.ndim == 2 else np.sqrt(21) / 8)
+    assert_allclose(display.noise_std, noise)
     if covariance.ndim == 2:
         assert display.ax_.get_title(loc="left") == "epsilon = 1, delta = 0"
     else:
@@ -199,3 +209,37 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"skfuncpriv\[plot\]"):
         CovarianceDisplay(T, PLAIN).plot()
+
+
+# --- real releases ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_noise_of_a_cell_is_what_releases_without_signal_have(n_outputs):
+    """Everybody is at the centre, so that the release before denoising is noise."""
+    curves = np.zeros((50, 12, n_outputs))
+    curves = curves[:, :, 0] if n_outputs == 1 else curves
+    parameters = {"bounds": (-1, 1), "domain": (0, 3), "grid": np.linspace(0, 3, 12)}
+    parameters |= {"radius": 1.0, "n_basis": 3, "epsilon": 20.0, "delta": 1e-6}
+    model = ICLPCovariance(**parameters, mechanism="gaussian")
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    functions = CosineBasis(3, (0, 3)).evaluate(1.5 + 1.5 * nodes)
+    weights = weights / 2 / n_outputs  # a mean over the domain and the outputs
+    squares = []
+    for seed in range(200):
+        release = model.set_params(random_state=seed).fit(curves).release_
+        release = release.reshape(3, n_outputs, 3, n_outputs)
+        cells = np.einsum("ia,ajbk,lb->ijlk", functions, release, functions)
+        squares.append(np.einsum("i,l,ijlk->", weights, weights, cells**2))
+    display = CovarianceDisplay.from_estimator(model)
+    tolerance = 5 * np.std(squares) / np.sqrt(len(squares))
+    assert tolerance < 0.25 * np.mean(squares)  # sqrt(2) would be found
+    assert abs(np.mean(squares) - display.noise_std**2) < tolerance
+
+
+def test_released_components_have_their_covariance_drawn():
+    made = make_curves(400, n_points=15, random_state=0)
+    model = PrivateFPCA(bounds=(-2, 2), epsilon=4.0, random_state=0).fit(made.data)
+    display = CovarianceDisplay.from_estimator(model)
+    assert_array_equal(display.mesh_.get_array(), model.covariance_)
+    assert display.ax_.get_title(loc="left").replace("\n", " ") == str(model.guarantee_)
