@@ -30,7 +30,7 @@ from ..noise import (
 from ..noise._exact import smallest_safe
 from ..privacy import PrivacyGuarantee
 from ._plan import SENSITIVITY, ReleasePlan, _gaussian_sigma
-from ._second_moment import WEIGHT, SecondMoment
+from ._second_moment import SLACK, WEIGHT, SecondMoment, block_loss
 from ._selection import select_plan
 
 MECHANISMS = ("spherical", "laplace", "gaussian")
@@ -96,10 +96,13 @@ class CovariancePlan:
             return IndependentLaplace.scale_for(
                 self._epsilon_moment, sensitivity, profile
             )
-        profile = 1 / np.sqrt(self._block_costs)
-        return BlockSpherical.scale_for(
-            self._epsilon_moment, sensitivity, sizes, profile
+        budget = exact_epsilon(self._epsilon_moment)
+        loss = larger_reading(self._unit_loss)
+        factor = smallest_safe(
+            float(self._unit_loss / self._epsilon_moment),
+            lambda scale: loss <= budget * Fraction(scale),
         )
+        return BlockSpherical(sizes, tuple((factor * self._profile).tolist()))
 
     @cached_property
     def parts(self) -> tuple[NoiseLaw, NoiseLaw]:
@@ -129,11 +132,12 @@ class CovariancePlan:
         if self.mechanism == "gaussian":
             ratio = self._deviation / self.moment.n_people
             return ratio * ratio * (entries + p / WEIGHT**2)
-        ratio = self.moment.sensitivity / self.moment.n_people
-        ratio /= self._epsilon_moment
         if self.mechanism == "laplace":
+            ratio = self.moment.sensitivity / self.moment.n_people
+            ratio /= self._epsilon_moment
             return 2 * ratio * ratio * (p / WEIGHT + entries) ** 2
-        return float(ratio * ratio * np.sum(self._block_costs) ** 2)
+        ratio = self._unit_loss / self.moment.n_people / self._epsilon_moment
+        return float(ratio * ratio * np.sum(self._profile**-2.0))
 
     @property
     def bias_bound(self) -> float:
@@ -152,10 +156,15 @@ class CovariancePlan:
         )
 
     @property
-    def _block_costs(self) -> np.ndarray:
-        """Squared noise of a block at unit budget, its root: see `best_partition`."""
+    def _profile(self) -> np.ndarray:
+        """Scales of both blocks, up to a factor: see `best_partition`."""
         p, entries = self.moment.n_coordinates, self.moment.n_entries
-        return np.sqrt([(p + 1) * p / WEIGHT**2, (entries + 1) * entries])
+        return np.array([(p + 1) * p / WEIGHT**2, (entries + 1) * entries]) ** -0.25
+
+    @property
+    def _unit_loss(self) -> float:
+        """The loss of one person under noise with the scales of the profile."""
+        return block_loss(WEIGHT, tuple(self._profile.tolist())) * (1 + SLACK)
 
     @property
     def _epsilon_moment(self) -> float:

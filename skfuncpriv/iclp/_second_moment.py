@@ -21,7 +21,7 @@ from ..noise import FixedPoint
 from ..summaries import BallContributions, BallSum, averages_in_blocks
 
 WEIGHT = 0.5  # of the first moment
-_SLACK = 2.0**-30  # of the sensitivity, for what rounding moves
+SLACK = 2.0**-24  # of sensitivity and loss, for what rounding moves
 _CHUNK_VALUES = 1 << 18
 _ROOT_TWO = math.sqrt(2.0)
 
@@ -120,6 +120,37 @@ def centred_moment_sensitivity(n_people: int, radius: float = 1.0) -> float:
     return 4.0 * radius * radius * ((n_people - 1) / n_people / n_people)
 
 
+def block_loss(weight: float, scales: tuple[float, float]) -> float:
+    """The loss of one person under spherical noise of both moments.
+
+    Parameters
+    ----------
+    weight : float
+        The weight w of the first moment; *public*.
+    scales : tuple of two floats
+        The scales b of the spherical Laplace laws of first and second moments;
+        *public*.
+
+    Returns
+    -------
+    float
+        The supremum of w norm(c - d) / b_1 + norm(c c' - d d') / b_2 in the unit ball,
+        up to rounding of floats.
+
+    Notes
+    -----
+    As in `second_moment_sensitivity` both terms increase in the norms, so both are 1.
+    With t = -c'd, s = sqrt(1 - t), A = w / b_1 and B = 1 / b_2 the sum is
+    sqrt(2) sqrt(2 - s^2) (A + B s); its derivative vanishes at the positive root of
+    2 B s^2 + A s - 2 B = 0. The Cauchy-Schwarz bound of a whole ball would be a few
+    hundredths larger.
+    """
+    first, second = weight / scales[0], 1 / scales[1]
+    root = math.hypot(first, 4 * second)
+    s = 4 * second / (root + first)
+    return _ROOT_TWO * math.sqrt(2 - s * s) * (first + second * s)
+
+
 @dataclass(frozen=True)
 class SecondMoment:
     """Exact sums of weighted first moments and second moments in the unit ball.
@@ -140,8 +171,9 @@ class SecondMoment:
     of itself, a vector that is too long by rounding is shrunk towards zero, which is in
     K, and rounding moves every coordinate by at most half a step, or two and a half
     where the rows of a person are averaged. So two contributions are at most
-    diameter(K) + 2 eta apart, and `sensitivity` is the diameter times 1 + 2^-30; what
-    is left of the step of the lattice beyond that is refused.
+    diameter(K) + 2 eta apart, and 2 eta (1 / b_1 + 1 / b_2) is added to their loss.
+    `sensitivity` and the loss that is calibrated are 1 + 2^-24 times those of K; too
+    many people, for whom 2 eta is not below a quarter of that, are refused.
     """
 
     n_people: int
@@ -151,7 +183,7 @@ class SecondMoment:
     def __post_init__(self) -> None:
         step = self.ball.lattice.step
         error = 2.5 * math.sqrt(self.size) * step + (self.size + 64) * 2.0**-48
-        if 2 * error > _SLACK * second_moment_sensitivity(WEIGHT):
+        if 8 * error > SLACK * second_moment_sensitivity(WEIGHT):
             raise PrivacyError(
                 f"{self.n_people} people leave too few bits for {self.size} moments "
                 "each"
@@ -181,7 +213,7 @@ class SecondMoment:
     @property
     def sensitivity(self) -> float:
         """By how much one person moves the sum, at most."""
-        return second_moment_sensitivity(WEIGHT) * (1 + _SLACK)
+        return second_moment_sensitivity(WEIGHT) * (1 + SLACK)
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
