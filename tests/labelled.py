@@ -1,8 +1,8 @@
-"""A classifier for checks whose targets are numbers."""
+"""Classifiers for checks whose targets are numbers."""
 
 import numpy as np
 
-from skfuncpriv import PrivateKernelClassifier
+from skfuncpriv import ICLPClassifier, PrivateKernelClassifier
 
 
 class SignClassifier(PrivateKernelClassifier):
@@ -10,6 +10,19 @@ class SignClassifier(PrivateKernelClassifier):
     __doc__ = PrivateKernelClassifier.__doc__
 
     def fit(self, X, y=None, groups=None):
-        if getattr(y, "dtype", None) == np.float64 and (np.abs(y) < 1).all():
-            y = np.where(y > 0, "high", "low")
-        return super().fit(X, y, groups)
+        return super().fit(X, labels_of(y), groups)
+
+
+class SignICLPClassifier(ICLPClassifier):
+    # The same for the classifier of curves.
+    __doc__ = ICLPClassifier.__doc__
+
+    def fit(self, X, y=None, groups=None, sample_weight=None):
+        return super().fit(X, labels_of(y), groups, sample_weight)
+
+
+def labels_of(y):
+    """Texts for numbers between -1 and 1, or what y is."""
+    if getattr(y, "dtype", None) == np.float64 and (np.abs(y) < 1).all():
+        return np.where(y > 0, "high", "low")
+    return y

@@ -16,6 +16,7 @@ from skfuncpriv import (
     GaussianProcessReleaser,
     GeoPrivateCoefficients,
     GeoPrivateCurve,
+    ICLPClassifier,
     ICLPCovariance,
     ICLPMean,
     ICLPRegressor,
@@ -26,7 +27,7 @@ from skfuncpriv import (
     SVTBasisSelector,
 )
 from skfuncpriv.gaussian_process import GaussianKernel
-from tests.labelled import SignClassifier
+from tests.labelled import SignClassifier, SignICLPClassifier
 from tests.narrow import FirstColumnBernstein, FirstColumnKDE
 
 # A wide domain, so that `predict` may be called with whatever the checks call data.
@@ -39,6 +40,7 @@ _MACHINE = {**_FEW, "y_bounds": (-3.0, 3.0), "psi": 1e-3}
 _SQUARED = {"loss": "squared", "bounds": (-3.0, 3.0), "n_components": 11, "psi": 0.03}
 _SLOPES = {"X_bounds": (-5.0, 5.0), "y_bounds": (-3.0, 3.0), "weight_cap": 10.0}
 _SLOPES = {**_SLOPES, "epsilon": 1e4, "psi": 1e-3}
+_LABELS = {"X_bounds": (-5.0, 5.0), "weight_cap": 10.0, "epsilon": 1e4, "psi": 1e-3}
 _WHOLE = {"X_basis": 10, "eta": 0.6, "psi": 1e-7}
 CENTRAL = [
     ICLPMean(**_WIDE),
@@ -72,6 +74,11 @@ CENTRAL = [
     ICLPRegressor(
         **_SLOPES | {"psi": 0.03}, kernel=GaussianKernel(5.0), method="minimiser"
     ),
+    SignICLPClassifier(**_LABELS, kernel=GaussianKernel(5.0)),
+    SignICLPClassifier(
+        **_LABELS | {"psi": 0.01}, kernel="linear", loss="hinge", delta=1e-6
+    ),
+    SignICLPClassifier(**_LABELS, X_domain=(0.0, 1.0), X_basis=4, eta=0.6),
 ]
 LOCAL = [
     BasisProjector(),
@@ -122,7 +129,7 @@ def expected_failures(estimator):
         return _OF_GAPS
     if hasattr(estimator, "domain") and hasattr(estimator, "predict"):
         return _OF_PREDICT  # a curve of one argument
-    if isinstance(estimator, ICLPRegressor):
+    if isinstance(estimator, ICLPRegressor | ICLPClassifier):
         return _OF_WEIGHTS | _OF_PEOPLE
     if isinstance(estimator, PrivateKDE):
         return _OF_WEIGHTS

@@ -20,9 +20,9 @@ from ..noise import random_bits, release_lattice
 from ._classifier_facts import (
     check_parameters,
     planned_release,
+    private_rows,
     read_again,
-    released_parts,
-    width_of,
+    released_functions,
 )
 from ._classifier_plan import classifier_plan
 from ._designs import public_design
@@ -91,26 +91,30 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
     Attributes
     ----------
     coef_ : ndarray, shape (1 or n_classes, n_points[, n_outputs]), or dict or list
-        Released. The coefficient functions on `grid_`, whose L2 inner product with the
-        curve is what it adds; a dict or list for several curves. Of numbers slopes,
+        Released. The coefficient functions on `X_grid_`, whose L2 inner product with
+        the curve is what it adds; a dict or list for several curves. Of numbers slopes,
         shape (1 or n_classes, n_features), or coordinates of the kernel's expansion.
     intercept_ : ndarray, shape (1 or n_classes,)
         Public or released. What is left where X is zero, penalised like the rest; zero
         with a kernel.
-    release_ : ndarray, shape (1 or n_classes, n_components)
-        Released. Coefficients of the whitened features of `design_`.
+    theta_ : ndarray, shape (n_components, 1 or n_classes)
+        Released. Coefficients of `features_`.
+    noise_std_ : ndarray, or dict or list of them
+        Public deviation of the noise of a coefficient function, without the shrinkage
+        to the ball of minimisers.
     classes_ : ndarray, shape (n_classes,)
         Public labels, in order.
-    grid_ : ndarray, shape (n_points,), or dict or list, or None
-        Public points of the coefficient functions; None for numbers.
-    design_ : Design
-        Public map to features of norm at most one.
+    features_ : Design
+        Public map from rows to features of norm at most one.
+    X_grid_ : ndarray, or dict or list of them
+        Public points of the coefficient functions, where there are curves.
     psi_, gap_ : float
         Public strength of regularisation and tolerance of the minimum.
     sensitivity_ : float
-        Public bound on how far `release_` moves between neighbours.
+        Public bound on how far the coefficients of whitened features move between
+        neighbours.
     law_ : NoiseLaw
-        Public law of the noise of `release_`.
+        Public law of the noise of the coefficients of whitened features.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -157,12 +161,12 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
     machine with the same sensitivity. This class adds curves, a linear kernel and
     weights; that one adds zero-concentrated budgets.
 
-    *Units.* psi = 1 / (2 C n) of `LogisticRegression` on ``design_.whitened`` features,
+    *Units.* psi = 1 / (2 C n) of `LogisticRegression` on the whitened features z,
     without its intercept.
 
     *psi and the features*, if they are not stated, have the smallest expected squared
     error of the decision function in a reference problem: z_j independent with the mean
-    squares e_j that `design_` states, labels of a logistic model whose f has mean
+    squares e_j that `features_` states, labels of a logistic model whose f has mean
     square 4 and is white in z (a Gaussian process whose covariance is the kernel), so
     that the curvature of the loss is h = 0.15 on average. To second order the error of
     a coefficient is w_j (1 - g_j) + N(0, g_j^2 / (n h e_j)) + noise, with g_j = h e_j /
@@ -261,7 +265,7 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         check_feature_names(self, X, reset=True)
         codes, classes = read_labels(flat(y), len(rows), stated)
         people, n_people, unit = people_of(groups, X, len(rows))
-        weights = row_weights(sample_weight, self.weight_cap, X, people, len(rows))
+        shares = row_weights(sample_weight, self.weight_cap, X, None, len(rows))
         chosen = classifier_plan(self, design, n_people, unit, len(classes))
         plan, design = chosen.release, chosen.design
         remedy = "epsilon, or more people,"
@@ -272,7 +276,7 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
             firsts = np.arange(len(classes))[1 if len(classes) == 2 else 0 :]
             targets = np.where(codes[:, None] == firsts, 1.0, -1.0)
             value = minimiser_value(
-                plan, design.whitened(rows, people), targets, weights
+                plan, *private_rows(design, rows, targets, shares, people)
             )
 
             # Step 2: charge, then draw the noise once.
@@ -281,15 +285,20 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
             released = lattice.to_float(plan.law.release(value, lattice, bits))
 
             # Step 3: public post-processing.
-            self.release_ = plan.coefficients(released)
-            parts = released_parts(design, rows, self.release_)
-            self.intercept_, self.coef_, self.grid_ = parts
-        self.design_, self.law_, self.classes_ = design, plan.law, classes
+            whitened = plan.coefficients(released).T
+            self.theta_ = whitened / np.sqrt(design.penalty)[:, None]
+            parts = released_functions(design, self.theta_, float(plan.law.std[0]))
+            self.intercept_, self.coef_, self.noise_std_ = parts
+        self.features_, self.law_, self.classes_ = design, plan.law, classes
         self.psi_, self.gap_, self.sensitivity_ = plan.psi, plan.gap, plan.sensitivity
         self.n_people_, self._released_loss = n_people, self.loss
-        vars(self).pop("n_features_in_", None)
-        if (width := width_of(rows)) is not None:
-            self.n_features_in_ = width
+        for name in ("n_features_in_", "X_grid_"):
+            vars(self).pop(name, None)
+        if design.points:
+            self.X_grid_ = design.named([points.copy() for points in design.points])
+        is_table = not isinstance(X, dict | list | tuple)
+        if design.n_columns is not None and (is_table or not design.points):
+            self.n_features_in_ = design.n_columns
         self.guarantee_ = guarantee
         return self
 
@@ -307,9 +316,8 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
             With two classes, positive for the second one.
         """
         check_is_fitted(self)
-        rows = read_again(self, X)
         with np.errstate(all="ignore"):
-            values = self.design_.whitened(rows) @ self.release_.T
+            values = read_again(self, X) @ self.theta_
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:

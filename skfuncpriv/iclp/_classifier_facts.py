@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from .._planned import PlannedRelease
-from .._sklearn import check_feature_names
 from .._validation import check_count, check_delta, check_positive
 from ..gaussian_process._labels import read_classes
 from ..gaussian_process._machine_plan import check_psi
+from ..gaussian_process._rows import read_box
 from ._classifier_plan import LOSSES, classifier_plan
 from ._design_base import Design
-from ._design_curves import CurveDesign, CurveRows
-from ._design_numbers import KernelDesign
-from ._designs import is_curves, public_design
+from ._designs import predictor_facts, public_design, read_eta
 
 _MISSING = ("error", "interpolate")
 _POINTS = 101
@@ -25,6 +24,7 @@ def check_parameters(estimator: Any) -> None:
     """Refuse parameters that no data could make valid."""
     check_positive(estimator.epsilon, "epsilon")
     check_delta(estimator.delta)
+    read_eta(estimator.eta)
     check_psi(estimator.psi, 1.0)
     if estimator.gap is not None:
         check_positive(estimator.gap, "gap")
@@ -55,7 +55,7 @@ def planned_release(
         bias=plan.bias,
         sampling=plan.sampling,
         noise=plan.noise,
-        eta=design.eta if isinstance(design, CurveDesign) else None,
+        eta=getattr(design, "eta", None),
         psi=plan.release.psi,
     )
 
@@ -64,69 +64,64 @@ def _zeros(estimator: Any, n_outputs: int, n_points: int | None) -> Any:
     """One row of zeros in the form that the public parameters state."""
     if n_points is not None:
         check_count(n_points, "n_points")
+    domain = estimator.X_domain
+    if domain is None:
+        bounds = read_box(estimator.X_bounds, n_points) if n_points else None
+        if bounds is None:
+            bounds = np.broadcast_arrays(*np.atleast_1d(*estimator.X_bounds))
+        return np.zeros((1, len(bounds[0])))
 
-    def curve(grid: Any) -> np.ndarray:
+    def curves(grid: Any) -> np.ndarray:
         known = grid is not None and not isinstance(grid, str)
         count = len(grid) if known else n_points or _POINTS
         return np.zeros((1, count, n_outputs) if n_outputs > 1 else (1, count))
 
-    domain, grid = estimator.X_domain, estimator.X_grid
-    if not is_curves(domain, None):
-        widths = [np.size(end) for end in estimator.X_bounds]
-        return np.zeros((1, n_points or max(widths)))
+    named = [(name, curves(f["X_grid"])) for name, f in predictor_facts(estimator)]
     if isinstance(domain, dict):
-        return {name: curve(grid and grid.get(name)) for name in domain}
-    if all(isinstance(one, list | tuple) for one in domain):
-        grids = [None] * len(domain) if grid is None else grid
-        return [curve(one) for one in grids]
-    return curve(grid)
+        return dict(named)
+    tables = [table for _, table in named]
+    return tables[0] if named[0][0] is None else tables
 
 
-def width_of(rows: Any) -> int | None:
-    """The number of columns of one wide table; None of anything else."""
-    if not isinstance(rows, CurveRows):
-        return rows.shape[1]
-    grids = [curves.grid for curves in rows.curves]
-    return None if len(grids) > 1 or grids[0] is None else len(grids[0])
+def private_rows(
+    design: Design, rows: Any, targets: np.ndarray, shares: np.ndarray, codes: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whitened features, targets and weights of the rows of all people.
+
+    Rows without data are left out of the mean of their person, and a person without any
+    other has no say; n stays the number of people.
+    """
+    features, seen = design.whitened(rows, codes), design.seen(rows)
+    if codes is None:
+        return features, targets, shares
+    if seen is not None:
+        features, targets, shares = features[seen], targets[seen], shares[seen]
+        codes = codes[seen]
+    return features, targets, shares / np.bincount(codes)[codes]
 
 
-def read_again(estimator: Any, X: Any) -> Any:
-    """Rows of the form that was fitted."""
-    check_feature_names(estimator, X, reset=False)
-    width = getattr(X, "shape", ())[1:2]
-    known = getattr(estimator, "n_features_in_", None)
-    if known is not None and width and width != (known,):
-        raise ValueError(
-            f"X has {width[0]} features, but {type(estimator).__name__} is expecting "
-            f"{known} features as input"
-        )
-    rows = estimator.design_.read(X)
-    if known is not None and width_of(rows) != known:
-        raise ValueError(
-            f"X has rows of another length than the {known} of those that were fitted"
-        )
-    return rows
+def read_again(estimator: Any, X: Any) -> np.ndarray:
+    """Features of rows of the form that was fitted."""
+    if hasattr(estimator, "n_features_in_") and len(getattr(X, "shape", ())) > 1:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    design = estimator.features_
+    rows = design.read(X)
+    features, seen = design.transform(rows), design.seen(rows)
+    if seen is not None:  # without data a curve is the public centre
+        features[~seen, 0] = design.constant
+    return features
 
 
-def released_parts(
-    design: Design, rows: Any, weights: np.ndarray
+def released_functions(
+    design: Design, theta: np.ndarray, deviation: float
 ) -> tuple[np.ndarray, Any, Any]:
-    """Intercepts, coefficients and their points, in units of X; public maths."""
-    if isinstance(design, KernelDesign):
-        return np.zeros(len(weights)), weights.copy(), None
-    intercept, slopes = design.slopes((weights / np.sqrt(design.penalty)).T)
-    if not isinstance(design, CurveDesign):
-        return intercept, slopes.T, None
-    functions = []
-    for curves, part in zip(rows.curves, slopes, strict=True):
-        function = np.moveaxis(part, 2, 0)
-        functions.append(function if curves.is_vector else function[:, :, 0])
-    points = [predictor.points for predictor in design.predictors]
-    names = [predictor.name for predictor in design.predictors]
-    if names == [None]:
-        return intercept, functions[0], points[0]
-    if names == list(range(len(names))):
-        return intercept, functions, points
-    both = (functions, points)
-    keyed = [dict(zip(names, parts, strict=True)) for parts in both]
-    return intercept, *keyed
+    """Intercepts, coefficients and the deviation of their noise, in units of X."""
+    intercept, parts = design.slopes(theta)
+    _, units = design.slopes(np.diag(1 / np.sqrt(design.penalty)))
+    coefs, noises = [], []
+    for part, unit in zip(parts, units, strict=True):
+        shape = part.shape[:-1] if part.shape[1:-1] != (1,) else part.shape[:1]
+        coefs.append(np.moveaxis(part, -1, 0).reshape(-1, *shape))
+        noise = deviation * np.sqrt(np.square(unit).sum(axis=-1))
+        noises.append(noise.reshape(shape))
+    return intercept, design.named(coefs), design.named(noises)

@@ -68,9 +68,12 @@ def classifier_plan(
     prior = _SIGNAL / energy[int(design.constant > 0) :].sum()
     minima = np.array([loss.sensitivity(KAPPA, p, n_people, unit) for p in grid])
     epsilon, delta = float(estimator.epsilon), float(estimator.delta)
+    sizes = design.sizes
+    if not (isinstance(estimator.X_basis, str) and estimator.X_basis == "pss"):
+        sizes = (design.size,)
     best = None
     for budget in budgets(estimator.mechanism, epsilon, delta):
-        for m in design.sizes:
+        for m in sizes:
             moves = _moves(loss, grid, minima, m, estimator.gap)
             own = _CURVATURE * energy[:m, None]
             kept = own / (own + 2 * grid)

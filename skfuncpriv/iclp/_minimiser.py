@@ -264,7 +264,9 @@ def minimiser_value(
         If a minimiser could not be certified, in a constant text: nothing may then be
         released or charged.
     """
-    targets = np.asarray(targets, dtype=np.float64).reshape(len(features), -1)
+    targets = np.asarray(targets, dtype=np.float64)
+    if targets.ndim == 1:
+        targets = targets[:, None]
     if row_weights is None:
         row_weights = np.ones(len(features))
     # Many small products: threads of BLAS would wait for each other.
