@@ -30,8 +30,9 @@ def functions_of(estimator: Any, intercept: bool = True) -> list[Function]:
     Parameters
     ----------
     estimator : object
-        Fitted, with `coef_`, and `y_grid_` of target curves, `X_grid_` of covariate
-        curves, or `classes_` and `grid_`; with `noise_std_` where it is known.
+        Fitted, with `coef_`, and `y_grid_` of target curves or `X_grid_` of covariate
+        curves; with `classes_` if it is a classifier, and `noise_std_` where it is
+        known, of a classifier the same for all classes.
     intercept : bool, default=True
         Whether the intercept of target curves comes first.
 
@@ -43,8 +44,7 @@ def functions_of(estimator: Any, intercept: bool = True) -> list[Function]:
     coef, noise = estimator.coef_, getattr(estimator, "noise_std_", None)
     targets = getattr(estimator, "y_grid_", None)
     classes = getattr(estimator, "classes_", None)
-    name = "X_grid_" if classes is None else "grid_"
-    grids = getattr(estimator, name, None)
+    grids = getattr(estimator, "X_grid_", None)
     found: list[Function] = []
     if targets is not None:
         if grids is not None:
@@ -64,8 +64,7 @@ def functions_of(estimator: Any, intercept: bool = True) -> list[Function]:
             continue
         labels = classes[1:] if len(classes) == 2 else classes
         for c, label in enumerate(labels):
-            of_class = None if deviations is None else deviations[c]
-            found += _split(f"{name}, class {label}", t, curves[c], of_class)
+            found += _split(f"{name}, class {label}", t, curves[c], deviations)
     return found
 
 

@@ -72,7 +72,7 @@ class ComponentsDisplay:
     >>> t = np.linspace(0, 1, 50)
     >>> waves = np.sqrt(2) * np.cos(np.pi * np.outer([1, 2], t))
     >>> display = ComponentsDisplay(t, t, waves, [0.3, 0.1], [0.75, 0.25]).plot()
-    >>> [panel.get_title() for panel in display.ax_]
+    >>> [panel.get_title(loc="left") for panel in display.ax_]
     ['component 1: 75%', 'component 2: 25%']
     """
 

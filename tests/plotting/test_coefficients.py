@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfuncpriv import ICLPClassifier, ICLPRegressor
 from skfuncpriv.plotting import CoefficientDisplay
 
 from .released import Released, boxes_of, legend_of
@@ -155,8 +156,7 @@ def titles_of(display):
 
 def released(**attributes):
     """A stand-in with what all of these estimators have, or may have not."""
-    optional = {"X_grid_", "y_grid_", "grid_", "classes_", "noise_std_"}
-    optional |= {"feature_names_in_"}
+    optional = {"X_grid_", "y_grid_", "classes_", "noise_std_", "feature_names_in_"}
     words = "epsilon = 1, delta = 0"
     return Released(optional=optional, guarantee_=words, **attributes)
 
@@ -226,13 +226,15 @@ def test_covariate_curves_have_a_function_each(form):
 
 
 def test_classes_have_a_function_each_unless_there_are_two():
-    public = {"grid_": T, "coef_": np.stack([T, 2 * T, 3 * T])}
+    public = {"X_grid_": T, "coef_": np.stack([T, 2 * T, 3 * T]), "noise_std_": 1 + T}
     model = released(**public, classes_=np.array(["a", "b", "c"]))
     display = CoefficientDisplay.from_estimator(model)
     assert titles_of(display) == [f"coefficient, class {x}" for x in "abc"]
     drawn = [line.get_ydata() for line in display.lines_]
     assert_array_equal(drawn, public["coef_"])
-    public = {"grid_": {"x": T, "y": T}, "coef_": {"x": T[None], "y": -T[None]}}
+    for curve, fill in zip(drawn, display.fills_, strict=True):
+        assert_allclose(ends(fill), [curve - Z * (1 + T), curve + Z * (1 + T)])
+    public = {"X_grid_": {"x": T, "y": T}, "coef_": {"x": T[None], "y": -T[None]}}
     model = released(**public, classes_=np.array([0, 1]))
     display = CoefficientDisplay.from_estimator(model)
     assert titles_of(display) == ["x, class 1", "y, class 1"]
@@ -242,7 +244,7 @@ def test_classes_have_a_function_each_unless_there_are_two():
     ("attributes", "message"),
     [
         ({}, "needs curves"),
-        ({"classes_": [0, 1], "grid_": None}, "needs curves"),
+        ({"classes_": [0, 1]}, "needs curves"),
         ({"X_grid_": T, "y_grid_": T}, "are surfaces"),
     ],
 )
@@ -250,6 +252,53 @@ def test_what_is_no_function_is_refused(attributes, message):
     model = released(coef_=np.ones((1, 7)), **attributes)
     with pytest.raises(ValueError, match=message):
         CoefficientDisplay.from_estimator(model)
+
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.uniform(size=(300, 2))
+CURVES = ROWS[:, :1] * np.sin(T) + ROWS[:, 1:]
+FACTS = {"epsilon": 50.0, "random_state": 0}
+
+
+def test_real_regressors_of_curves_on_numbers_and_numbers_on_curves():
+    model = ICLPRegressor(X_bounds=(0, 1), y_bounds=(0, 2), y_domain=(0, 2), **FACTS)
+    model.fit(ROWS, CURVES)
+    display = CoefficientDisplay.from_estimator(model)
+    drawn = [line.get_ydata() for line in display.lines_]
+    assert_array_equal(drawn, [model.intercept_, *model.coef_])
+    widths = [np.ptp(ends(fill), axis=0) for fill in display.fills_[1:]]
+    assert_allclose(widths, 2 * Z * model.noise_std_)
+    model = ICLPRegressor(
+        X_bounds=(0, 2), X_domain={"a": (0, 2), "b": (0, 1)}, y_bounds=(0, 1), **FACTS
+    )
+    model.fit({"a": CURVES, "b": CURVES[:, :5]}, ROWS[:, 0])
+    display = CoefficientDisplay.from_estimator(model)
+    assert titles_of(display) == ["a", "b"]
+    for k, name in enumerate("ab"):
+        expected = np.column_stack([model.X_grid_[name], model.coef_[name]])
+        assert_array_equal(display.lines_[k].get_xydata(), expected)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_real_classifiers_of_curves(n_classes):
+    model = ICLPClassifier(X_bounds=(0, 2), X_domain=(0, 2), **FACTS)
+    model.fit(CURVES, np.arange(300) % n_classes)
+    display = CoefficientDisplay.from_estimator(model)
+    drawn = [line.get_ydata() for line in display.lines_]
+    assert_array_equal(drawn, model.coef_)
+    assert titles_of(display)[-1] == f"coefficient, class {n_classes - 1}"
+    widths = [np.ptp(ends(fill), axis=0) for fill in display.fills_]
+    assert_allclose(widths, [2 * Z * model.noise_std_] * len(drawn))
+
+
+def test_real_coefficients_of_numbers_and_surfaces_are_refused():
+    model = ICLPRegressor(X_bounds=(0, 1), y_bounds=(0, 1), kernel="linear", **FACTS)
+    with pytest.raises(ValueError, match="needs curves"):
+        CoefficientDisplay.from_estimator(model.fit(ROWS, ROWS[:, 0]))
+    domains = {"X_domain": (0, 2), "y_domain": (0, 2)}
+    model = ICLPRegressor(X_bounds=(0, 2), y_bounds=(0, 2), **domains, **FACTS)
+    with pytest.raises(ValueError, match="are surfaces"):
+        CoefficientDisplay.from_estimator(model.fit(CURVES, CURVES))
 
 
 # --- refusals -----------------------------------------------------------------------

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfuncpriv import PrivateFPCA
+from skfuncpriv.datasets import make_curves
 from skfuncpriv.plotting import ComponentsDisplay
 
 from .released import Released, boxes_of, legend_of
@@ -195,6 +197,24 @@ def test_from_estimator_reads_what_is_released(kind, components, mean):
     other = ComponentsDisplay.from_estimator(fitted(components, mean), guarantee="more")
     assert other.figure_.get_suptitle() == "more"
     assert len(other.lines_) == 4
+
+
+@pytest.mark.parametrize("n_outputs", [None, 2])
+def test_real_components_are_drawn(n_outputs):
+    made = make_curves(400, n_points=15, n_outputs=n_outputs, random_state=0)
+    model = PrivateFPCA(bounds=(-2, 2), n_components=3, epsilon=4.0, random_state=0)
+    model.fit(made.data)
+    display = ComponentsDisplay.from_estimator(model)
+    mean, components = model.mean_, model.components_
+    assert display.lines_.shape == (3, n_outputs or 1, 2)
+    for k, j in np.ndindex(3, n_outputs or 1):
+        far = 2 * np.sqrt(model.explained_variance_[k]) * components[k]
+        above = (mean + far).reshape(15, -1)[:, j]
+        assert_allclose(display.lines_[k, j, 1].get_ydata(), above)
+    titles = [panel.get_title(loc="left") for panel in display.ax_.reshape(3, -1)[:, 0]]
+    is_noise = ["noise" in title for title in titles]
+    assert is_noise == [k >= model.n_detectable_ for k in range(3)]
+    assert display.figure_.get_suptitle().replace("\n", " ") == str(model.guarantee_)
 
 
 def test_names_with_dollars_are_names():
