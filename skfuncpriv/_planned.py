@@ -17,7 +17,7 @@ class PlannedRelease:
     n_people : int
         The number of contributions.
     epsilon, delta : float
-        The budget.
+        What it would spend of the budget; pure noise has delta 0.
     mechanism : str
         The noise law.
     n_functions : int
@@ -29,7 +29,8 @@ class PlannedRelease:
     noise : float
         The expected squared error that noise adds, before denoising.
     eta, psi, bandwidth : float, default=None
-        The exponent and strength of the penalty, or the bandwidth; None has none.
+        The exponent and strength of the penalty, or the bandwidth (a tuple where axes
+        differ); None has none.
     """
 
     n_people: int

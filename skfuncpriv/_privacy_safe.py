@@ -48,6 +48,7 @@ class ParameterTable:
 
     Notes
     -----
+    `delta` is what the mechanism would spend of it, nothing if its noise is pure.
     `bias` is a bound over the smooth functions that the estimator plans for, `sampling`
     a bound on the error of the same people without noise, and `noise` the expected
     error of the noise before denoising, each a squared L2 norm in the units of what is

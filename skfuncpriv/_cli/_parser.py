@@ -20,7 +20,7 @@ from ._arguments import (
 from ._density_parser import add_density
 from ._trace_parser import add_trace
 
-_ESTIMATORS = ("mean", "density")  # that plan knows
+_ESTIMATORS = ("mean", "covariance", "density")  # that plan knows
 _MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
 
 _MAIN = f"""\

@@ -15,7 +15,7 @@ from skfuncpriv._planned import PlannedRelease
 from skfuncpriv._privacy_safe import privacy_safe_parameters
 from skfuncpriv._validation import check_interval
 from skfuncpriv.density import PrivateKDE
-from skfuncpriv.iclp import ICLPMean
+from skfuncpriv.iclp import ICLPCovariance, ICLPMean
 
 from ._errors import CommandError
 from ._mean import check_intervals
@@ -86,6 +86,18 @@ def _mean(args: Namespace) -> _Subject:
     )
 
 
+def _covariance(args: Namespace) -> _Subject:
+    model = ICLPCovariance(**_of_curves(args))
+    (low, high), (start, stop) = args.bounds, args.domain
+    return _Subject(
+        model,
+        f"covariance of values from {low:g} to {high:g}",
+        size=(stop - start) ** 2,
+        largest=(high - low) ** 2 / 4,
+        compared="covariances can be",
+    )
+
+
 def _density(args: Namespace) -> _Subject:
     for option in ("domain", "points"):
         if getattr(args, option) is not None:
@@ -117,4 +129,4 @@ def _of_curves(args: Namespace) -> dict[str, Any]:
     return {"grid": grid, **{name: getattr(args, name) for name in names}}
 
 
-_SUBJECTS = {"mean": _mean, "density": _density}
+_SUBJECTS = {"mean": _mean, "covariance": _covariance, "density": _density}

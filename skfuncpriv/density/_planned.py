@@ -45,7 +45,7 @@ def planned_density(model: Any, n_people: int, n_features: int) -> PlannedReleas
     return PlannedRelease(
         n_people=n_people,
         epsilon=float(model.epsilon),
-        delta=float(model.delta),
+        delta=plan.guarantee("row", False).delta,
         mechanism=_name(plan.law),
         n_functions=plan.law.size,
         bias=bias / volume,
