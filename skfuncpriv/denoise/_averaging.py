@@ -13,19 +13,20 @@ not shrunk to a shape they do not have.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit, ndtr
 
 from .._validation import check_count, check_positive
-from ..noise import NoiseLaw
+from ..noise import IndependentGaussian, NoiseLaw, SeededBits
 from ._mixture import NormalMixture, normal_mixtures
 
 _CHUNK_ROWS = 64
-_NOTHING = 1.6  # prior odds that there is no signal at all, up to _FEW coefficients,
-_FEW = 10  # and by the fourth power fewer beyond, where a signal is seen more easily,
-# unless the noise is as large as the bound; set so that the risk of a zero signal
-# stays near a twentieth of the smaller of both, over laws, sizes and noise levels
+_ZERO_RISK = 0.045  # of a zero signal, as a share of the noise energy or of the bound
+_MOST_DRAWS = 512  # of each kind, public, that the odds of "nothing" are set by
+_FEWEST_ODDS, _MOST_ODDS = -7.0, 7.0  # their logarithms
 _STOP = 0.05  # that a spectrum ends after a group
 _START = 0.01  # smallest level of the first group, as a share of the bound
 _FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
@@ -70,9 +71,9 @@ def bayesian_average(
     (level, node) for every group exactly; a node is shared by the groups of one block
     of noise. Nothing is sampled: the result is a fixed function of the release.
 
-    Much of the prior mass lies on no signal at all, so that the risk of a zero signal
-    stays near a twentieth of the noise energy, or of the bound where that is smaller,
-    whatever the law and the number of coefficients.
+    The prior odds that there is no signal at all are as small as a rule allows: the
+    risk of a zero signal is 0.045 times the noise energy, or the bound where that is
+    smaller, whatever the law and the number of coefficients. See `log_odds_of_nothing`.
 
     Examples
     --------
@@ -89,7 +90,8 @@ def bayesian_average(
     if np.square(law.std).max() <= _NEGLIGIBLE * energy_bound:
         normal_mixtures(law)  # laws that no denoiser knows are refused all the same
         return rows.copy()
-    chain = _Chain(law, energy_bound, n_outputs)
+    log_odds = log_odds_of_nothing(law, float(energy_bound), n_outputs)
+    chain = _Chain(law, energy_bound, n_outputs, log_odds)
     result = np.empty_like(rows)
     for start in range(0, len(rows), _CHUNK_ROWS):
         chunk = rows[start : start + _CHUNK_ROWS]
@@ -97,31 +99,95 @@ def bayesian_average(
     return result
 
 
+@lru_cache(maxsize=256)
+def log_odds_of_nothing(law: NoiseLaw, energy_bound: float, n_outputs: int) -> float:
+    """The logarithm of the prior odds that there is no signal at all.
+
+    With posterior odds L / o of a signal to nothing, L the ratio of the densities of a
+    release, the estimate is L / (L + o) times m, the estimate of who is sure of a
+    signal. So the risk of a zero signal is E (L / (L + o))^2 norm(m)^2, which falls in
+    o; o is where it meets the rule. The expectation is over noise alone, and so often
+    decided by rare releases: draws are taken from noise alone and, as many, from
+    signals of the prior with noise, and have the weight 2 / (1 + L). They are public
+    and fixed.
+    """
+    chain = _Chain(law, energy_bound, n_outputs, -np.inf)
+    n_draws = min(_MOST_DRAWS, 64 + 8 * _MOST_DRAWS // law.size)
+    rows = law.sample(2 * n_draws, SeededBits(0, purpose=3))
+    rows[n_draws:] += chain.sample(n_draws)
+    density, factors = chain.posterior(rows)
+    likely = density - _log_density(rows, normal_mixtures(law))
+    square = np.sum((factors * rows) ** 2, axis=1)
+    cost = 2 * expit(-likely) * square
+    limit = _ZERO_RISK * min(law.expected_square, energy_bound)
+    low, high = _FEWEST_ODDS, _MOST_ODDS
+    for _ in range(50):
+        middle = (low + high) / 2
+        if np.mean(cost * expit(likely - middle) ** 2) > limit:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _log_density(rows: np.ndarray, blocks: list[NormalMixture]) -> np.ndarray:
+    """Log densities of noise alone, up to the constant of `_Tied.log_evidence`."""
+    total = np.zeros(len(rows))
+    for block in blocks:
+        square = (
+            np.square(rows[:, block.start : block.stop]) @ (0.5 / block.variances).T
+        )
+        constant = block.log_weights - 0.5 * np.log(block.variances).sum(axis=1)
+        total += np.logaddexp.reduce(constant - square, axis=1)
+    return total
+
+
 class _Chain:
     """The hidden Markov chain of levels for one law of noise."""
 
-    def __init__(self, law: NoiseLaw, energy_bound: float, n_outputs: int) -> None:
+    def __init__(
+        self, law: NoiseLaw, energy_bound: float, n_outputs: int, log_odds: float
+    ) -> None:
         noise = float(np.square(law.std).min())
         self._levels = _levels(noise, energy_bound)
         self._step = _steps(self._levels)
         with np.errstate(divide="ignore"):
-            self._log_first = np.log(_first(self._levels, energy_bound, law))
+            self._log_first = np.log(_first(self._levels, energy_bound, log_odds))
         blocks = normal_mixtures(law)
         if all(block.stop - block.start == 1 for block in blocks):
-            edges = _group_edges(law.size, n_outputs, [])
+            self._edges = _group_edges(law.size, n_outputs, [])
             self._groups = [
                 _Free(blocks[start:stop], self._levels)
-                for start, stop in pairwise(edges)
+                for start, stop in pairwise(self._edges)
             ]
         else:
             ends = [block.stop for block in blocks]
+            self._edges = _group_edges(law.size, n_outputs, ends)
             self._groups = [
                 _Tied(_block_of(blocks, start), start, stop, self._levels)
-                for start, stop in pairwise(_group_edges(law.size, n_outputs, ends))
+                for start, stop in pairwise(self._edges)
             ]
+
+    def sample(self, n_rows: int) -> np.ndarray:
+        """Signals of the prior, from a fixed public stream, shape (n_rows, size)."""
+        n_groups, size = len(self._groups), self._edges[-1]
+        normal = IndependentGaussian((1.0,) * (size + n_groups))
+        draws = normal.sample(n_rows, SeededBits(0, purpose=4))
+        signals, choices = draws[:, :size], ndtr(draws[:, size:])
+        law = np.broadcast_to(np.exp(self._log_first), (n_rows, len(self._levels)))
+        for k, (start, stop) in enumerate(pairwise(self._edges)):
+            below = np.cumsum(law, axis=1) < choices[:, k : k + 1]
+            level = np.minimum(below.sum(axis=1), len(self._levels) - 1)
+            signals[:, start:stop] *= np.sqrt(self._levels[level])[:, None]
+            law = self._step[level]
+        return signals
 
     def shrinkage(self, rows: np.ndarray) -> np.ndarray:
         """The posterior mean factor of every coefficient, shape of `rows`."""
+        return self.posterior(rows)[1]
+
+    def posterior(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log densities of releases, up to a constant, and posterior mean factors."""
         evidence = [group.log_evidence(rows) for group in self._groups]
         forward = self._forward(evidence)
         factors = [np.empty(0)] * len(evidence)
@@ -129,8 +195,10 @@ class _Chain:
         for k in reversed(range(len(evidence))):
             posterior = _normalised(forward[k] + after)
             factors[k] = self._groups[k].factors(rows, posterior)
-            after = self._before(after + evidence[k], k)
-        return np.concatenate(factors, axis=1)
+            if k:
+                after = self._before(after + evidence[k], k)
+        density = np.logaddexp.reduce(forward[-1], axis=(1, 2))
+        return density, np.concatenate(factors, axis=1)
 
     def _forward(self, evidence: list[np.ndarray]) -> list[np.ndarray]:
         """Log laws of (level, node) given the groups so far, (n, levels, nodes)."""
@@ -140,33 +208,46 @@ class _Chain:
             if k == 0:
                 prior = self._log_first[:, None] + weights
             elif self._groups[k].continues:
-                prior = _log_step(self._step, laws[-1])
+                prior = _step_on(self._step, laws[-1])
             else:
                 level = np.logaddexp.reduce(laws[-1], axis=2, keepdims=True)
-                prior = _log_step(self._step, level) + weights
+                prior = _step_on(self._step, level) + weights
             laws.append(prior + likely)
         return laws
 
     def _before(self, after: np.ndarray, k: int) -> np.ndarray:
         """Carry a backward log message across the step into group k."""
-        if k and not self._groups[k].continues:
+        if not self._groups[k].continues:
             weights = np.log(self._groups[k].weights)
             after = np.logaddexp.reduce(after + weights, axis=2, keepdims=True)
-        return _log_step(self._step.T, after)
+        return _step_back(self._step, after)
 
 
-def _log_step(step: np.ndarray, law: np.ndarray) -> np.ndarray:
-    """One step of the chain between log laws of shape (n, levels, nodes).
+def _step_on(step: np.ndarray, law: np.ndarray) -> np.ndarray:
+    """Carry a log law of shape (n, levels, nodes) one group on.
 
     Positive levels are summed beside their largest: no step between them is so rare
     that a level which underflows there could matter. Zero, which is never left, may be
     any number of orders away and has its logarithm added.
     """
     peak = law[:, 1:].max(axis=1, keepdims=True)
-    with np.errstate(divide="ignore"):
-        positive = np.log(step[1:].T @ np.exp(law[:, 1:] - peak)) + peak
-        zero = np.log(step[0])[:, None] + law[:, :1]
-    return np.logaddexp(positive, zero)
+    result = np.log(step[1:].T @ np.exp(law[:, 1:] - peak))
+    result += peak
+    result[:, 0] = np.logaddexp(result[:, 0], law[:, 0])
+    return result
+
+
+def _step_back(step: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Carry a log message of shape (n, levels, nodes) one group back.
+
+    Zero comes from zero alone; every positive level may end there, so that what
+    underflows beside the largest message cannot matter.
+    """
+    peak = after.max(axis=1, keepdims=True)
+    result = np.empty_like(after)
+    result[:, 1:] = np.log(step[1:] @ np.exp(after - peak)) + peak
+    result[:, 0] = after[:, 0]
+    return result
 
 
 def _normalised(law: np.ndarray) -> np.ndarray:
@@ -252,16 +333,12 @@ def _steps(levels: np.ndarray) -> np.ndarray:
     return step
 
 
-def _first(levels: np.ndarray, energy_bound: float, law: NoiseLaw) -> np.ndarray:
+def _first(levels: np.ndarray, energy_bound: float, log_odds: float) -> np.ndarray:
     """The law of the first level; zero there means no signal at all."""
-    size = law.size
-    noise = min(4 * law.expected_square / energy_bound, 1.0)
-    odds = max(min(1.0, (_FEW / size) ** 4), noise * max(1.0, size / 8))
-    odds *= _NOTHING * max(1.0, 8 / size) ** 1.5
     first = np.where(levels >= _START * energy_bound, 1.0, 0.0)
-    first /= first.sum()
-    first[0] = odds
-    return first / (1 + odds)
+    first *= expit(-log_odds) / first.sum()
+    first[0] = expit(log_odds)
+    return first
 
 
 def _group_edges(size: int, n_outputs: int, block_ends: list[int]) -> list[int]:

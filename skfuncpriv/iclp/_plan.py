@@ -50,6 +50,9 @@ class ReleasePlan:
         The published penalty.
     eta, psi : float
         Its exponent and strength; psi = 0 is a plain projection on m functions.
+    knee : float
+        The rank j at which the denoiser is expected to halve a coefficient; it is
+        expected to multiply by 1 / (1 + (j / knee)^2). Infinite without a denoiser.
     """
 
     n_people: int
@@ -62,6 +65,7 @@ class ReleasePlan:
     penalty: str = "qr"
     eta: float = 1.5
     psi: float = 0.0
+    knee: float = np.inf
 
     @property
     def size(self) -> int:
@@ -75,10 +79,16 @@ class ReleasePlan:
             return quadratic_weights(self.spectrum, self.eta, self.psi)
         return np.ones(len(self.spectrum))
 
+    @cached_property
+    def expected_weights(self) -> np.ndarray:
+        """The same times what the denoiser is expected to multiply by, shape (m,)."""
+        rank = np.arange(len(self.spectrum))
+        return self.weights / (1 + (rank / self.knee) ** 2)
+
     @property
     def _repeated_weights(self) -> np.ndarray:
-        """The same for the released coefficients, over all outputs."""
-        return np.repeat(self.weights, self.n_outputs)
+        """The expected weights of the released coefficients, over all outputs."""
+        return np.repeat(self.expected_weights, self.n_outputs)
 
     @cached_property
     def thresholds(self) -> np.ndarray:
@@ -114,13 +124,13 @@ class ReleasePlan:
 
     @property
     def expected_square(self) -> float:
-        """The expected squared error that the noise adds to the release."""
-        std = self.law.std * self._repeated_weights / self.n_people
+        """The expected squared error that the noise adds to the weighted release."""
+        std = self.law.std * np.repeat(self.weights, self.n_outputs) / self.n_people
         return float(np.sum(std**2))
 
     @property
     def predicted_square(self) -> float:
-        """The expected squared error after the weights, without building the law."""
+        """The same after all expected weights, without building the law."""
         energy = np.square(self._repeated_weights)
         if self.mechanism == "gaussian":
             ratio = 2 * _gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people

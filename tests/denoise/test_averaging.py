@@ -9,7 +9,13 @@ from scipy import stats
 
 from skfuncpriv import ICLPMean
 from skfuncpriv.denoise import _averaging, bayesian_average
-from skfuncpriv.denoise._averaging import _first, _group_edges, _levels, _steps
+from skfuncpriv.denoise._averaging import (
+    _first,
+    _group_edges,
+    _levels,
+    _steps,
+    log_odds_of_nothing,
+)
 from skfuncpriv.denoise._mixture import normal_mixtures
 from skfuncpriv.iclp._parameters import public_plan
 from skfuncpriv.noise import (
@@ -45,7 +51,8 @@ def enumerated(row, law, energy_bound, n_outputs):
     """Posterior mean by summing over every path of levels and every node of noise."""
     noise = float(np.square(law.std).min())
     levels = _levels(noise, energy_bound)
-    first, step = _first(levels, energy_bound, law), _steps(levels)
+    log_odds = log_odds_of_nothing(law, energy_bound, n_outputs)
+    first, step = _first(levels, energy_bound, log_odds), _steps(levels)
     blocks = normal_mixtures(law)
     tied = any(block.stop - block.start > 1 for block in blocks)
     ends = [block.stop for block in blocks] if tied else []
@@ -94,15 +101,19 @@ def test_levels_steps_and_first_level_are_laws():
         assert levels[1] <= max(0.1 * noise, 0.05 * bound)
         assert (np.diff(levels) > 0).all()
         np.testing.assert_allclose(_steps(levels).sum(axis=1), 1)
-        for size in (1, 10, 200):
-            law = IndependentGaussian((math.sqrt(noise),) * size)
-            assert _first(levels, bound, law).sum() == pytest.approx(1)
+        for log_odds in (-math.inf, -7.0, 0.0, 7.0):
+            first = _first(levels, bound, log_odds)
+            assert first.sum() == pytest.approx(1)
+            assert first[0] == pytest.approx(
+                1 / (1 + math.exp(-log_odds)) if log_odds > -9 else 0
+            )
 
 
 def test_one_gaussian_group_in_closed_form():
     s, bound = 1.7, 50.0
     levels = _levels(s**2, bound)
-    prior = _first(levels, bound, IndependentGaussian((s,)))
+    log_odds = log_odds_of_nothing(IndependentGaussian((s,)), bound, 1)
+    prior = _first(levels, bound, log_odds)
     y = np.linspace(-30, 30, 13)
     density = prior[:, None] * stats.norm.pdf(y, scale=np.sqrt(levels + s**2)[:, None])
     factor = (levels / (levels + s**2)) @ density / density.sum(axis=0)
@@ -177,7 +188,7 @@ def risk(signal, law, bound, n_draws, seed):
 
 
 @pytest.mark.parametrize("n_people", [2, 10, 20, 50, 200, 1000])
-@pytest.mark.parametrize("mechanism", ["spherical", "laplace", "gaussian"])
+@pytest.mark.parametrize("mechanism", ["auto", "spherical", "laplace", "gaussian"])
 def test_a_zero_signal_is_seen_as_nothing(mechanism, n_people):
     """Risk below a twentieth of the noise energy, or of the bound if that is less.
 

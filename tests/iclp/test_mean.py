@@ -412,7 +412,7 @@ def test_noise_band_covers_the_whole_curve_as_often_as_it_says(law, level):
 
 
 def test_noise_band_is_centred_at_the_release_before_denoising():
-    model = ICLPMean(**FACTS, epsilon=3.0).fit(curves())
+    model = ICLPMean(**FACTS, epsilon=3.0, mechanism="spherical").fit(curves())
     lower, upper = model.noise_band()
     raw = ICLPMean(**FACTS, epsilon=3.0, psi=0.0, denoise=False)
     raw.set_params(n_basis=len(model.coef_), mechanism="spherical").fit(curves())
@@ -510,7 +510,7 @@ def test_auto_takes_the_smallest_predicted_error(delta, psi, n_basis):
 
 def test_auto_prefers_gaussian_noise_in_many_dimensions_only():
     facts = {**FACTS, "epsilon": 20.0, "psi": 0.0, "delta": 1e-6}
-    assert isinstance(ICLPMean(**facts, n_basis=1).fit(curves()).law_, SphericalLaplace)
+    assert isinstance(ICLPMean(**facts, n_basis=1).fit(curves()).law_, BlockSpherical)
     many = ICLPMean(**facts, n_basis=200).fit(curves())
     assert isinstance(many.law_, IndependentGaussian)
     assert many.guarantee_.delta == 1e-6

@@ -101,6 +101,41 @@ def test_denoising_replaces_the_quadratic_penalty():
             ICLPMean(bounds=(-1, 1), psi=psi).fit(X)
 
 
+def denoised(plan, mechanisms=PURE, n_functions=None):
+    return select_plan(
+        plan, mechanisms, n_functions=n_functions, eta="pss", psi="pss", denoise=True
+    )
+
+
+@pytest.mark.parametrize("n_people", [20, 200, 5000, 10**6])
+def test_coefficients_that_the_denoiser_keeps_get_less_noise(n_people):
+    best = denoised(replace(BASE, n_people=n_people))
+    assert best.mechanism == "block-spherical"
+    assert best.psi == 0
+    std = best.law.std
+    assert (np.diff(std) >= -1e-9 * std[0]).all()
+    expected = 1 / (1 + (np.arange(best.size) / best.knee) ** 2)
+    np.testing.assert_allclose(best.expected_weights, expected)
+    # after these weights the noise is below that of one block, and of single ones
+    for other in ("spherical", "laplace"):
+        noise = replace(best, mechanism=other).predicted_square
+        assert best.predicted_square <= noise * (1 + 1e-12)
+    np.testing.assert_array_equal(best.weights, 1.0)
+    assert denoised(replace(BASE, n_people=n_people), n_functions=7).size == 7
+
+
+def test_more_people_and_budget_reach_further_and_bend_later():
+    plans = [denoised(replace(BASE, n_people=n)) for n in (5, 50, 500, 5000)]
+    plans += [denoised(replace(BASE, n_people=5000, epsilon=e)) for e in (3.0, 9.0)]
+    for name in ("size", "knee"):
+        values = [getattr(plan, name) for plan in plans]
+        assert values == sorted(values)
+        assert values[0] < values[-1]
+    # what is available cuts the plan, but bends nothing
+    few = replace(BASE, spectrum=BASE.spectrum[:9], n_people=5000)
+    assert (denoised(few).size, denoised(few).knee) == (9, plans[3].knee)
+
+
 def test_gaussian_noise_is_chosen_where_it_is_predicted_to_be_smaller():
     base = replace(BASE, delta=1e-3, epsilon=0.5, n_people=10_000)
     best = select(base, MECHANISMS)
