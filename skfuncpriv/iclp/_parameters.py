@@ -165,7 +165,8 @@ def public_plan(
         check_mechanism(estimator.mechanism, estimator.delta),
         n_functions=n_functions,
         eta=estimator.eta,
-        psi=0.0 if _denoiser_shrinks(estimator) else estimator.psi,
+        psi=estimator.psi,
+        denoise=_denoiser_shrinks(estimator),
     )
     return plan, basis.first(len(plan.spectrum))
 
