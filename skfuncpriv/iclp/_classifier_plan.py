@@ -108,7 +108,7 @@ def _moves(
     loss: Loss, grid: np.ndarray, minima: np.ndarray, m: int, gap: float | None
 ) -> np.ndarray:
     """How far what is released of a function moves, for each psi; see `default_gap`."""
-    smallest = [RoundingErrors(loss, psi, m).smallest_gap for psi in grid.tolist()]
+    smallest = np.array([RoundingErrors(loss, psi, m).smallest_gap for psi in grid])
     if gap is None:
         return np.maximum(minima * (1 + 1 / 64), minima + 2 * np.sqrt(smallest / grid))
     return np.where(gap < smallest, np.inf, minima + 2 * np.sqrt(gap / grid))
