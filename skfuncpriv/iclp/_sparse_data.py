@@ -136,8 +136,8 @@ def sum_masked(
             times, heights = data.curve(i)
             heights = np.clip(heights, values.low, values.high) - values.center
             coef = project(times, heights / values.reach)
-            row[: plan.n_mask] = coef[: plan.n_mask, 0]
-            row[plan.n_mask :] = coef[:, 1:].ravel() / np.sqrt(data.n_outputs)
+            row[: plan.n_functions] = coef[:, 0]
+            row[plan.n_functions :] = coef[:, 1:].ravel() / np.sqrt(data.n_outputs)
         return row_ball.contributions(table / np.sqrt(width))
 
     if codes is None:

@@ -30,13 +30,7 @@ from ._sparse_parameters import (
     support_rule,
 )
 from ._sparse_plan import SparsePlan
-from ._sparse_solve import (
-    Posterior,
-    coverage_at,
-    coverage_posterior,
-    mean_posterior,
-    quadrature_table,
-)
+from ._sparse_solve import coverage_at, released_table, solve_release
 
 
 class PrivateSparseMean(CurveMean):
@@ -100,8 +94,9 @@ default="auto"
         Released. Coefficients of ``mean_ - center`` in `basis_`.
     coef_cov_ : ndarray, shape (n_outputs, n_functions, n_functions)
         Released. Covariances of the columns of `coef_` given the release.
-    release_ : ndarray, shape (n_mask + n_coefficients * n_outputs,)
-        Released. What everything else is computed from: see Notes.
+    release_ : ndarray, shape (n_coefficients, 1 + n_outputs)
+        Released. What everything else is computed from: coefficients of the coverage
+        less one, then of coverage times scaled mean, see Notes.
     grid_ : ndarray, shape (n_points,)
         Public points of the domain.
     basis_ : Basis
@@ -110,8 +105,6 @@ default="auto"
         Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
     norm_bound_ : float
         Public bound on the norm of a contribution, the root of the domain's width.
-    n_mask_ : int
-        Public number of coefficients of the coverage, the first ones of `release_`.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -304,6 +297,23 @@ default="auto"
         reach = factor * self.noise_std_
         return self.mean_ - reach, self.mean_ + reach
 
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw deviations of the mean, given the release, from fresh random bits.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many curves.
+        random_state : int, RandomState or None, default=None
+            The source; None is the operating system.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,) + shape of `mean_`
+            Curves on `grid_` whose standard deviation is `noise_std_`.
+        """
+        return super().sample(n_samples, random_state)
+
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:
@@ -336,33 +346,21 @@ default="auto"
         """Turn the released sum of unit-ball contributions into a mean curve."""
         width = self.basis_.domain[1] - self.basis_.domain[0]
         self.norm_bound_, self.n_people_ = float(np.sqrt(width)), plan.n_people
-        self.law_, self.n_mask_ = plan.law, plan.n_mask
-        self.release_ = self._unit * released
-        mean, std = released / plan.n_people, plan.law.std / plan.n_people
-        table, on_grid = quadrature_table(self.basis_), self._functions
-        coverage = coverage_posterior(
-            mean[: plan.n_mask], std[: plan.n_mask], self.basis_.n_basis
-        )
-        den = coverage_at(coverage, table.functions)
-        shape = (plan.n_functions, plan.n_outputs)
-        sums = (np.sqrt(plan.n_outputs) * mean[plan.n_mask :]).reshape(shape)
-        stds = (np.sqrt(plan.n_outputs) * std[plan.n_mask :]).reshape(shape)
-        solved: list[Posterior] = [
-            mean_posterior(y, s, coverage, den, table)
-            for y, s in zip(sums.T, stds.T, strict=True)
-        ]
+        self.law_ = plan.law
+        self.release_ = self._unit * released_table(released, plan)
+        solved, functions = solve_release(released, plan, self.basis_), self._functions
         unit = self.norm_bound_ * values.reach
         columns = slice(None) if vector else 0
-        coef = np.stack([part.mean for part in solved], axis=1) * unit
-        cov = np.stack([part.covariance for part in solved])
-        deviation = np.stack([part.std(on_grid) for part in solved], axis=1)
-        self.coverage_ = coverage_at(coverage, on_grid)
+        coef = np.stack([part.mean for part in solved.outputs], axis=1) * unit
+        cov = np.stack([part.covariance for part in solved.outputs])
+        deviation = np.stack([part.std(functions) for part in solved.outputs], axis=1)
+        self.coverage_ = coverage_at(solved.coverage, functions)
         self.coef_, self.coef_cov_ = (
             coef[:, columns],
             cov * np.square(unit)[:, None, None],
         )
         self.noise_std_ = (deviation * values.reach)[:, columns]
-        middle = np.broadcast_to(values.center, (len(on_grid), plan.n_outputs))
+        middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle[:, columns].copy()
         self.mean_ = self.basis_.evaluate(self.grid_) @ self.coef_ + self._center
 

@@ -23,7 +23,7 @@ from ..noise import (
 from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
 from ..summaries import BallContributions
 
-_RADIUS, _SMOOTHNESS = 3.0, 1.7
+_RADIUS, _SMOOTHNESS = 1.5, 1.7
 _FEWEST = 4
 # Noise of the coverage moves the mean in proportion to its distance from the center.
 _MASK_WEIGHT = 0.25
@@ -37,7 +37,7 @@ class SparsePlan:
     ----------
     n_people : int
         The number of contributions.
-    n_mask, n_functions : int
+    n_functions : int
         How many coefficients the mask and each output have.
     n_outputs : int
         The number of values of a curve at each point.
@@ -48,7 +48,6 @@ class SparsePlan:
     """
 
     n_people: int
-    n_mask: int
     n_functions: int
     n_outputs: int
     epsilon: float
@@ -58,7 +57,7 @@ class SparsePlan:
     @property
     def sizes(self) -> tuple[int, int]:
         """The numbers of coefficients of mask and curve."""
-        return self.n_mask, self.n_functions * self.n_outputs
+        return self.n_functions, self.n_functions * self.n_outputs
 
     @property
     def size(self) -> int:
@@ -119,21 +118,18 @@ class SparsePlan:
 
         In units of squared reaches of the values, per output.
         """
-        mask, curve = self.variances * (self.n_mask, self.n_functions)
+        mask, curve = self.n_functions * self.variances
         return float(self.n_outputs * curve + _MASK_WEIGHT * mask)
 
     @property
     def bias(self) -> float:
         """The squared bias of cutting mask and curve, by the same weights."""
-        curve, mask = _tail_energy(self.n_functions), _tail_energy(self.n_mask)
-        return curve + _MASK_WEIGHT * mask
+        return (1 + _MASK_WEIGHT) * _tail_energy(self.n_functions)
 
     @property
     def expected_square(self) -> float:
         """A bound of the same error: the mean may lie on a bound everywhere."""
-        std = np.square(self.law.std / self.n_people)
-        mask, curve = std[: self.n_mask].sum(), std[self.n_mask :].sum()
-        return float(curve + mask)
+        return float(np.square(self.law.std / self.n_people).sum())
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What a release by this plan promises."""
@@ -162,10 +158,9 @@ def best_plan(
         grid = np.geomspace(min(_FEWEST, available), available, 48)
         sizes = sorted(set(grid.round().astype(int).tolist()))
     plans = [
-        SparsePlan(n_people, mask, size, n_outputs, epsilon, delta, mechanism)
+        SparsePlan(n_people, size, n_outputs, epsilon, delta, mechanism)
         for mechanism in mechanisms
         for size in sizes
-        for mask in {size, -(-size // 2)}
     ]
     risks = [plan.predicted_square + plan.bias for plan in plans]
     best = int(np.argmin(risks))

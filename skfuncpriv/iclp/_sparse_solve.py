@@ -21,11 +21,15 @@ from scipy.special import log_ndtr
 
 from ..basis import Basis
 from ..basis._quadrature import PANEL_NODES_SQUARE, panel_rule
+from ._sparse_plan import SparsePlan
 
 _SIZES = np.geomspace(1e-8, 1.0, 17)  # of coverage less one: it may well be one
 _MEAN_SIZES = np.geomspace(1e-2, 1.0, 5)
 _EXPONENTS = (0.75, 1.0, 1.5, 2.0, 3.0)
 _PASSES = 2
+_SOFTNESS = 0.25  # of the deviation: coverage often is one, a wide law moves it off
+_SMALLEST_STD = 1e-12  # of noise, below which floats ignore it
+_ROUNDING = 1e-13  # that keeps a covariance positive definite
 _TINY = 1e-150  # coverage that may be divided by
 _UNKNOWN = 0.6  # deviation of a mean that may lie anywhere in [-1, 1]
 
@@ -39,21 +43,52 @@ class Posterior:
 
     def std(self, functions: np.ndarray) -> np.ndarray:
         """The standard deviation of the function, from a table of the basis."""
-        square = np.einsum("tj,jk,tk->t", functions, self.covariance, functions)
+        square = ((functions @ self.covariance) * functions).sum(axis=1)
         return np.sqrt(np.maximum(square, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
+class Solution:
+    """What a release says: coverage less one, and the mean of every output."""
+
+    coverage: Posterior
+    outputs: tuple[Posterior, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Basis functions at the nodes of a quadrature rule whose weights add up to one."""
+    """Basis functions at the nodes of a quadrature rule whose weights add up to one.
+
+    `exponents` are those of the prior; functions in no order of frequency have none.
+    """
 
     functions: np.ndarray
     weights: np.ndarray
+    exponents: tuple[float, ...]
 
     def products(self, function: np.ndarray, n_rows: int) -> np.ndarray:
         """Averages of function * psi_j * psi_k, shape (n_rows, m)."""
         rows = (self.functions[:, :n_rows] * (self.weights * function)[:, None]).T
         return rows @ self.functions
+
+
+def solve_release(released: np.ndarray, plan: SparsePlan, basis: Basis) -> Solution:
+    """Find coverage and mean, in units of the reach of values, from a released sum."""
+    means = released_table(released / plan.n_people, plan).T
+    stds = np.maximum(plan.law.std / plan.n_people, _SMALLEST_STD)
+    stds = released_table(stds, plan).T
+    table, root = quadrature_table(basis), np.sqrt(plan.n_outputs)
+    coverage = coverage_posterior(means[0], stds[0], table)
+    den = coverage_at(coverage, table.functions)
+    pairs = zip(root * means[1:], root * stds[1:], strict=True)
+    outputs = [mean_posterior(*pair, coverage, den, table) for pair in pairs]
+    return Solution(coverage, tuple(outputs))
+
+
+def released_table(released: np.ndarray, plan: SparsePlan) -> np.ndarray:
+    """Coefficients of the mask beside those of the outputs, shape (m, 1 + d)."""
+    mask, curve = np.split(released, [plan.n_functions])
+    return np.column_stack([mask, curve.reshape(-1, plan.n_outputs)])
 
 
 def quadrature_table(basis: Basis) -> Table:
@@ -62,19 +97,23 @@ def quadrature_table(basis: Basis) -> Table:
     nodes, weights = panel_rule(edges, PANEL_NODES_SQUARE)
     width = basis.domain[1] - basis.domain[0]
     functions = np.sqrt(width) * basis.evaluate(nodes.ravel())
-    return Table(functions, weights.ravel() / width)
+    exponents = _EXPONENTS if basis.ordered_by_frequency else (0.0,)
+    return Table(functions, weights.ravel() / width, exponents)
 
 
-def coverage_posterior(released: np.ndarray, std: np.ndarray, size: int) -> Posterior:
+def coverage_posterior(
+    released: np.ndarray, std: np.ndarray, table: Table
+) -> Posterior:
     """Coefficients of coverage less one; the last ones were not released."""
-    design = np.eye(len(released), size)
-    return smooth_posterior(design, released, np.diag(np.square(std)), _SIZES)
+    design = np.eye(len(released), table.functions.shape[1])
+    noise, grid = np.diag(np.square(std)), (_SIZES, table.exponents)
+    return smooth_posterior(design, released, noise, grid)
 
 
 def coverage_at(posterior: Posterior, functions: np.ndarray) -> np.ndarray:
-    """The coverage within [0, 1]: the mean of a normal law that is cut there."""
+    """The coverage, moved softly into (0, 1): the mean of a normal law cut there."""
     middle = 1.0 + functions @ posterior.mean
-    std = np.maximum(posterior.std(functions), 1e-300)
+    std = _SOFTNESS * np.maximum(posterior.std(functions), _SMALLEST_STD)
     return _truncated_mean(middle, std)
 
 
@@ -88,7 +127,7 @@ def mean_posterior(
     """Coefficients of the mean, of one output, given the coverage at the nodes."""
     n_rows = len(numerator)
     design = table.products(den, n_rows)
-    noise = np.diag(np.square(std))
+    noise, grid = np.diag(np.square(std)), (_MEAN_SIZES, table.exponents)
     moved = den - 1.0 - table.functions @ coverage.mean  # to stay within [0, 1]
     moved = table.functions.T @ (table.weights * moved)
     blur = coverage.covariance + np.outer(moved, moved)
@@ -99,7 +138,7 @@ def mean_posterior(
         for function in (middle, spread):  # E f^2 = middle^2 + spread^2
             blurred = table.products(function, n_rows)
             total = total + blurred @ blur @ blurred.T
-        posterior = smooth_posterior(design, numerator, total, _MEAN_SIZES)
+        posterior = smooth_posterior(design, numerator, total, grid)
         middle = np.clip(table.functions @ posterior.mean, -1.0, 1.0)
         square = np.square(posterior.std(table.functions))
         spread = np.sqrt(trust * square + (1 - trust) * _UNKNOWN**2)
@@ -107,15 +146,23 @@ def mean_posterior(
 
 
 def smooth_posterior(
-    design: np.ndarray, values: np.ndarray, noise: np.ndarray, sizes: np.ndarray
+    design: np.ndarray,
+    values: np.ndarray,
+    noise: np.ndarray,
+    grid: tuple[np.ndarray, tuple[float, ...]],
 ) -> Posterior:
-    """Coefficients b given values = design @ b + noise, averaged over smoothness."""
-    root = cholesky(noise, lower=True)
+    """Coefficients b given values = design @ b + noise, averaged over a grid.
+
+    Given size a and exponent s of the grid, b_k is N(0, a (1 + k)^(-2 s)).
+    """
+    sizes, exponents = grid
+    slack = _ROUNDING * noise.diagonal().max() * np.eye(len(noise))
+    root = cholesky(noise + slack, lower=True)
     values = solve_triangular(root, values, lower=True)
     design = solve_triangular(root, design, lower=True)
     size = design.shape[1]
     evidence, means, within = [], [], []
-    for exponent in _EXPONENTS:
+    for exponent in exponents:
         decay = (1.0 + np.arange(size)) ** -exponent
         left, singular, right = np.linalg.svd(design * decay, full_matrices=False)
         square, seen = np.square(singular), left.T @ values
