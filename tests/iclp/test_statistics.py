@@ -153,7 +153,7 @@ def test_rounding_is_within_the_slack():
 
 def test_too_many_statistics_for_the_lattice_are_refused():
     with pytest.raises(PrivacyError, match="people"):
-        _ = StatisticsPlan(2**40, 60, 60, 1.0).law
+        _ = StatisticsPlan(2**46, 60, 60, 1.0).law
 
 
 def test_predicted_deviations_are_those_of_the_law():
