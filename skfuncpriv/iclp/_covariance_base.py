@@ -33,6 +33,7 @@ from ._radius import choose_radius
 _MAX_FUNCTIONS = 256
 _MAX_COORDINATES = 256
 _SMALLEST_RADIUS = 2.0**-60  # of the norm bound
+_NORMS = 1e-140, 1e150  # whose squares are numbers
 
 
 class CovarianceEstimator(CurveReader, PrivateEstimator):
@@ -203,7 +204,9 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         facts = PublicFacts.of(self, n_samples, n_outputs, n_points)
         plan, _ = self._plan(facts.n_people, n_outputs, facts.domain, facts.n_points)
         radius = self._public_radius(facts.values) or 1.0
-        unit = (radius * facts.values.norm_bound) ** 4
+        unit = radius * facts.values.norm_bound
+        unit *= unit
+        unit *= unit  # a product overflows to infinity, a power would raise
         return PlannedRelease(
             n_people=facts.n_people,
             epsilon=plan.epsilon,
@@ -288,6 +291,11 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
 
     def _public_radius(self, values: ValueBounds) -> float | None:
         """The stated radius in units of the norm bound."""
+        if not _NORMS[0] <= values.norm_bound <= _NORMS[1]:
+            raise ValueError(
+                f"bounds must imply norms from {_NORMS[0]} to {_NORMS[1]}, got "
+                f"{values.norm_bound}: use other units"
+            )
         if self.radius is None:
             return None
         radius = float(self.radius) / values.norm_bound
