@@ -24,8 +24,8 @@ from ..basis._quadrature import PANEL_NODES_SQUARE, panel_rule
 from ._sparse_plan import SparsePlan
 
 _SIZES = np.geomspace(1e-8, 1.0, 17)  # of coverage less one: it may well be one
-_MEAN_SIZES = np.geomspace(1e-2, 1.0, 5)
-_EXPONENTS = (0.75, 1.0, 1.5, 2.0, 3.0)
+_MEAN_SIZES = np.geomspace(0.1, 1.0, 5)
+_EXPONENTS = (0.75, 1.0, 1.5, 2.0)
 _PASSES = 2
 _SOFTNESS = 0.25  # of the deviation: coverage often is one, a wide law moves it off
 _SMALLEST_STD = 1e-12  # of noise, below which floats ignore it

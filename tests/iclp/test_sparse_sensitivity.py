@@ -243,3 +243,22 @@ def test_scales_wrong_by_root_two_are_noticed(law, factor):
     if law["mechanism"] != "laplace":  # it is never asked for more than 0.71 epsilon
         with pytest.raises(AssertionError):
             check_loss(noise, difference(*pair), law, 1.0, at_least=0.75)
+
+
+@pytest.mark.parametrize("form", [wide, irregular])
+def test_the_sum_depends_on_nobody_else(form):
+    """A person's part is the same to the last bit, whoever comes before or after."""
+    rows, model = people(), model_of({}, n_basis=12)
+
+    def exact(chosen):
+        return np.array(private_sum(model, form(chosen)).exact)
+
+    def parts(order):
+        nobody = [np.full(len(GRID), np.nan)] * (len(rows) - 1)
+        return sum(exact([rows[k], *nobody]) - exact([rows[0], *nobody]) for k in order)
+
+    order = np.random.default_rng(0).permutation(len(rows))
+    everybody = exact(rows)
+    assert (everybody == exact([rows[k] for k in order])).all()
+    alone = exact([rows[0]] * len(rows)) + parts(order)
+    assert (everybody == alone).all()
