@@ -173,7 +173,9 @@ def public_plan(
         + min(L s, H s^2/2)  noise: E loss(f + N(0, s^2)) - loss(f), with kappa = 1,
         + L B/10 missed[m]   features that are left out.
 
-    The number of features is the smallest one whose best psi is within 1 %.
+    The number of features is the smallest one whose best psi is within 1 %. If psi is
+    stated, the second line is left out: it would be the same for all of them, and large
+    for a small psi.
     """
     grid = _GRID if psi == "pss" else np.array([psi])
     moves = np.array([loss.sensitivity(KAPPA, p, n_people, unit) for p in grid])
@@ -185,7 +187,9 @@ def public_plan(
         square = loss.curvature_bound * np.square(spread) / 2
         noise = np.fmin(loss.steepest * spread, square)
     norm = loss.typical_norm
-    risk = grid * norm**2 + loss.mean_square_slope / (grid * n_people) + noise
+    risk = grid * norm**2 + noise
+    if psi == "pss":
+        risk = risk + loss.mean_square_slope / (grid * n_people)
     risk = risk + steep * _TAIL * norm * missed[counts - 1, None]
     best = risk.min(axis=1)
     k = int(np.flatnonzero(best <= _GOOD * best.min())[0])

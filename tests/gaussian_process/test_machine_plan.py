@@ -82,6 +82,16 @@ def test_what_is_stated_is_taken(loss):
 
 
 @each_loss
+def test_a_small_psi_that_is_stated_takes_enough_features(loss):
+    """Little is known about its sampling error, which no number of features changes."""
+    budget = replace(PURE, epsilon=1e6)
+    counts = [
+        plan_of(loss, 10_000, budget, psi=psi).n_features for psi in (1e-2, 1e-4, 1e-6)
+    ]
+    assert min(counts) > 30
+
+
+@each_loss
 @pytest.mark.parametrize("n", [1, 50, 10_000])
 def test_the_default_gap_adds_a_64th(loss, n):
     plan = plan_of(loss, n)
