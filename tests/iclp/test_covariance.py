@@ -199,6 +199,15 @@ def test_it_is_symmetric_and_positive(epsilon):
     assert model.eigenvalues_.sum() == pytest.approx(np.trace(model.coef_))
 
 
+def test_negative_eigenvalues_become_zero():
+    model = ICLPCovariance(**FACTS, denoise=False, epsilon=1.0, n_basis=6)
+    model.fit(curves(200))
+    values, vectors = np.linalg.eigh(model.release_)
+    assert values[0] < -0.1 * values[-1]
+    positive = (vectors * np.maximum(values, 0)) @ vectors.T
+    np.testing.assert_allclose(model.coef_, positive, atol=1e-12)
+
+
 def test_predict_evaluates_the_function():
     model = ICLPCovariance(**FACTS, epsilon=20.0).fit(curves(200))
     np.testing.assert_allclose(

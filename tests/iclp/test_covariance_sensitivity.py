@@ -25,7 +25,7 @@ from skfuncpriv.noise import (
     exact_epsilon,
 )
 from skfuncpriv.privacy import audit
-from tests.iclp.spine import recorded
+from tests.iclp.spine import projections, recorded
 from tests.iclp.test_sensitivity import gaussian_delta, log_density
 
 pytestmark = pytest.mark.filterwarnings(
@@ -263,7 +263,8 @@ def test_a_person_changes_only_that_persons_distance(
     monkeypatch.setattr(module, "choose_radius", read)
     rng = np.random.default_rng(3)
     others = rng.uniform(-2, 6, (5, len(GRID)))
-    model = estimator(**FACTS, epsilon=2.0, random_state=0)
+    others[0], others[1] = -1.5, 2.5
+    model = estimator(**FACTS, norm_bound=4.0, epsilon=2.0, random_state=0)
     groups = ["a", "a", "b", "b", "c", "d", "d"]
     for person in candidates(rng):
         model.fit(np.vstack([others, person, person / 3]), groups=groups)
@@ -275,6 +276,12 @@ def test_a_person_changes_only_that_persons_distance(
         (seen[0][1], budgets(model, 4).epsilon_radius)
     }
     assert tables.max() <= seen[0][1] * (1 + 1e-12)
+    # The largest over the rows of "a", recomputed from their coefficients.
+    coef = projections(others[:2] - 2, GRID, 3, DOMAIN) / 4
+    coef /= np.maximum(np.linalg.norm(coef, axis=1), 1)[:, None]
+    rows = np.linalg.norm(coef - 0.1, axis=1)
+    assert tables[0, 0] == pytest.approx(rows.max(), rel=1e-9)
+    assert rows[0] > 1.1 * rows[1]
     # A person without any value is at the centre.
     model.set_params(missing="interpolate")
     gone = np.full((2, len(GRID)), np.nan)
