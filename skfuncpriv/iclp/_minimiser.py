@@ -100,7 +100,7 @@ class MinimiserPlan(MachinePlan):
     >>> from skfuncpriv.iclp._minimiser import plan_minimiser
     >>> plan = plan_minimiser(SquaredLoss(), n_people=100, n_features=5, psi=1.0)
     >>> round(plan.sensitivity, 3)
-    0.022
+    0.027
     """
 
     is_joint: bool = False

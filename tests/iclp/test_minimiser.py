@@ -4,6 +4,7 @@ Brute force over neighbours with weights, vectors and people of many rows; the n
 that a release hides are compared with other solvers and with the stated sensitivity.
 """
 
+import doctest
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -423,3 +424,9 @@ def test_the_released_matrix_is_brought_into_the_ball_of_minimisers():
 def test_bad_plans_are_refused(facts, kind, text):
     with pytest.raises(kind, match=text):
         plan_minimiser(LogisticLoss(), n_people=5, n_features=2, **facts)
+
+
+def test_the_example_runs():
+    found = doctest.testmod(_minimiser)
+    assert found.attempted > 0
+    assert found.failed == 0
