@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from ..summaries import (
     ValueBounds,
     averages_in_blocks,
 )
+from ._contributions import _in_tenths
 from ._sparse_plan import SparsePlan
 
 _OTHER_DOMAIN = "The curves are stated on another domain than this one"
@@ -121,6 +123,7 @@ def sum_masked(
     basis: Basis,
     values: ValueBounds,
     rule: SupportRule,
+    verbose: bool = False,
 ) -> FixedPoint:
     """The exact sum of what each person contributes, in units of the norm bound.
 
@@ -129,10 +132,13 @@ def sum_masked(
     project = _projector(data, basis, rule)
     width = basis.domain[1] - basis.domain[0]
     row_ball = BallContributions(1, plan.size, 1.0)
+    ticks = iter(repeat(None))
+    if verbose:
+        ticks = _in_tenths(repeat(None, data.n_curves), data.n_curves)
 
     def rows(index: Iterable[int]) -> np.ndarray:
         table = np.empty((len(index), plan.size))
-        for row, i in zip(table, index, strict=True):
+        for row, i, _ in zip(table, index, ticks, strict=False):
             times, heights = data.curve(i)
             heights = np.clip(heights, values.low, values.high) - values.center
             coef = project(times, heights / values.reach)
@@ -145,6 +151,7 @@ def sum_masked(
     total = BallSum(plan.ball)
     for averages in averages_in_blocks(rows, codes, plan.n_people, plan.size):
         total.add(row_ball.lattice.to_float(averages))
+    next(ticks, None)  # the last tenth
     return total.value()
 
 

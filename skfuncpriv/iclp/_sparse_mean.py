@@ -79,6 +79,8 @@ default="auto"
     random_state : int, RandomState or None, default=None
         None draws from the operating system. Anything else makes a *seeded* release,
         which gives no privacy: for tests and teaching.
+    verbose : bool, default=False
+        Show a progress bar while curves are projected.
 
     Attributes
     ----------
@@ -92,8 +94,9 @@ default="auto"
         what the prior leaves open where they are few.
     coef_ : ndarray, shape (n_functions,) or (n_functions, n_outputs)
         Released. Coefficients of ``mean_ - center`` in `basis_`.
-    coef_cov_ : ndarray, shape (n_outputs, n_functions, n_functions)
-        Released. Covariances of the columns of `coef_` given the release.
+    coef_root_ : ndarray, shape (n_outputs, n_functions, n_functions)
+        Released. Matrices R, one for each output: R R^T is the covariance of that
+        column of `coef_` given the release.
     release_ : ndarray, shape (n_coefficients, 1 + n_outputs)
         Released. What everything else is computed from: coefficients of the coverage
         less one, then of coverage times scaled mean, see Notes.
@@ -189,6 +192,7 @@ default="auto"
         reach: float | None = None,
         ledger: str | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.bounds = bounds
         self.domain = domain
@@ -204,6 +208,7 @@ default="auto"
         self.reach = reach
         self.ledger = ledger
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = PrivateEstimator.__sklearn_tags__(self)
@@ -224,7 +229,8 @@ default="auto"
         X : Curves, array-like, frame, FDataGrid or FDataIrregular
             *Private.* Irregular curves, or one curve per row, of shape (n_rows,
             n_points) or (n_rows, n_points, n_outputs), NaN where it is not observed;
-            with several outputs, where one of them is NaN.
+            with several outputs, where one of them is NaN. What `Curves` filled in,
+            with ``missing="interpolate"``, counts as observed.
         y : None
             Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
@@ -256,7 +262,7 @@ default="auto"
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
             functions = basis.first(plan.n_functions)
-            total = sum_masked(data, codes, plan, functions, values, rule)
+            total = sum_masked(data, codes, plan, functions, values, rule, self.verbose)
 
             # Step 2: charge, then draw the noise once.
             self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
@@ -276,8 +282,9 @@ default="auto"
         """Return a simultaneous band around the mean, given the release.
 
         With probability `level` under the prior of smooth curves the mean of the people
-        observed lies within it on the whole grid. It covers noise and what smoothing
-        leaves open, not the sampling of these people from a population.
+        observed lies within it on the whole grid: it covers noise and what smoothing
+        leaves open. It covers neither jumps that are too sharp for the functions
+        released, nor the sampling of these people from a population.
 
         Parameters
         ----------
@@ -352,13 +359,11 @@ default="auto"
         unit = self.norm_bound_ * values.reach
         columns = slice(None) if vector else 0
         coef = np.stack([part.mean for part in solved.outputs], axis=1) * unit
-        cov = np.stack([part.covariance for part in solved.outputs])
         deviation = np.stack([part.std(functions) for part in solved.outputs], axis=1)
         self.coverage_ = coverage_at(solved.coverage, functions)
-        self.coef_, self.coef_cov_ = (
-            coef[:, columns],
-            cov * np.square(unit)[:, None, None],
-        )
+        self.coef_ = coef[:, columns]
+        roots = [part.root for part in solved.outputs]
+        self.coef_root_ = np.stack(roots) * unit[:, None, None]
         self.noise_std_ = (deviation * values.reach)[:, columns]
         middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle[:, columns].copy()
@@ -371,11 +376,8 @@ default="auto"
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Deviations of the mean from its estimate, given the release."""
-        functions, size = self.basis_.evaluate(self.grid_), self.basis_.n_basis
-        curves = []
-        for covariance in self.coef_cov_:
-            variances, axes = np.linalg.eigh(covariance)
-            root = axes * np.sqrt(np.maximum(variances, 0.0))
-            draws = IndependentGaussian((1.0,) * size).sample(n_curves, bits)
-            curves.append(draws @ root.T @ functions.T)
+        functions, curves = self.basis_.evaluate(self.grid_), []
+        law = IndependentGaussian((1.0,) * self.basis_.n_basis)
+        for root in self.coef_root_:
+            curves.append(law.sample(n_curves, bits) @ (functions @ root).T)
         return np.stack(curves, axis=-1).reshape(n_curves, *self.mean_.shape)

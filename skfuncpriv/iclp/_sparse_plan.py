@@ -25,6 +25,7 @@ from ..summaries import BallContributions
 
 _RADIUS, _SMOOTHNESS = 1.5, 1.7
 _FEWEST = 4
+_LARGEST = 1e300  # squared error that leaves room for products
 # Noise of the coverage moves the mean in proportion to its distance from the center.
 _MASK_WEIGHT = 0.25
 
@@ -164,7 +165,7 @@ def best_plan(
     ]
     risks = [plan.predicted_square + plan.bias for plan in plans]
     best = int(np.argmin(risks))
-    if not np.isfinite(risks[best]):
+    if not risks[best] < _LARGEST:
         raise PrivacyError(
             "the noise leaves the range of floating point: choose a larger epsilon"
         )

@@ -41,6 +41,12 @@ class Posterior:
     mean: np.ndarray
     covariance: np.ndarray
 
+    @property
+    def root(self) -> np.ndarray:
+        """A matrix R with R R^T the covariance."""
+        variances, axes = np.linalg.eigh(self.covariance)
+        return axes * np.sqrt(np.maximum(variances, 0.0))
+
     def std(self, functions: np.ndarray) -> np.ndarray:
         """The standard deviation of the function, from a table of the basis."""
         square = ((functions @ self.covariance) * functions).sum(axis=1)

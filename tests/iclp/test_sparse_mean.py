@@ -87,7 +87,7 @@ def test_agreement_with_the_direct_mean(options):
 def test_agreement_of_irregular_curves():
     frame = long()
     curves = Curves.from_long(frame, id="id", t="age", y="y")
-    model = PrivateSparseMean(**FACTS, epsilon=1e6).fit(curves)
+    model = PrivateSparseMean(**FACTS, epsilon=1e6, n_basis=40).fit(curves)
     people = [(g.age.to_numpy(), g.y.to_numpy()) for _, g in frame.groupby("id")]
     mean, share = direct_mean(people, model.grid_, 0.2)
     seen = share > 0.1
@@ -98,11 +98,11 @@ def test_agreement_of_irregular_curves():
 
 def test_those_who_left_are_neither_zero_nor_extended():
     """High values leave first: the mean of those who stay falls below that of all."""
-    X = leaving(3000)
+    X = leaving(1500)
     truth = np.nanmean(X, axis=0)
     share = np.mean(~np.isnan(X), axis=0)
     late = (share > 0.1) & (share < 0.5)
-    sparse = PrivateSparseMean(**FACTS, epsilon=2.0, grid=GRID).fit(X)
+    sparse = PrivateSparseMean(**FACTS, epsilon=4.0, grid=GRID).fit(X)
     extended = ICLPMean(**FACTS, epsilon=1e6, grid=GRID, missing="interpolate").fit(X)
     zero = np.nanmean(np.where(np.isnan(X), 0.0, X), axis=0)
     error = np.abs(sparse.mean_ - truth)[late]
@@ -175,9 +175,9 @@ def test_outputs_share_a_mask():
 
 
 def test_where_nobody_is_the_answer_is_the_prior_and_says_so():
-    X = leaving(2000)
+    X = leaving(500)
     X[:, GRID > 5] = np.nan
-    model = PrivateSparseMean(**FACTS, epsilon=1.0, grid=GRID).fit(X)
+    model = PrivateSparseMean(**FACTS, epsilon=4.0, grid=GRID).fit(X)
     known, unknown = GRID < 4, GRID > 8
     assert model.coverage_[unknown].max() < 0.1
     assert model.noise_std_[unknown].min() > 3 * model.noise_std_[known].max()
@@ -188,19 +188,19 @@ def test_where_nobody_is_the_answer_is_the_prior_and_says_so():
 def test_band_and_deviation_are_honest():
     """Coverage of the truth over releases: bands of 95 %, deviations by their square.
 
-    Of 60 releases a share of 0.95 has a standard error of 0.028.
+    Of 40 releases a share of 0.95 has a standard error of 0.035.
     """
-    X = leaving(250)
+    X = leaving(150)
     truth = np.nanmean(X, axis=0)
     seen = np.mean(~np.isnan(X), axis=0) > 0.03
     inside, ratios = [], []
-    for seed in range(60):
+    for seed in range(40):
         facts = {**FACTS, "random_state": seed}
-        model = PrivateSparseMean(**facts, epsilon=4.0, grid=GRID).fit(X)
+        model = PrivateSparseMean(**facts, epsilon=7.0, grid=GRID).fit(X)
         lower, upper = model.noise_band(0.95)
         inside.append(((lower <= truth) & (truth <= upper))[seen].all())
         ratios.append(((model.mean_ - truth) / model.noise_std_)[seen])
-    assert np.mean(inside) > 0.95 - 5 * 0.028
+    assert np.mean(inside) > 0.95 - 5 * 0.035
     square = np.mean(np.square(ratios))
     assert 0.1 < square < 2.0
 
@@ -236,11 +236,11 @@ def test_the_plan_is_what_is_released(options):
 
 def test_more_people_and_budget_have_smaller_errors():
     errors = []
-    for n_people, epsilon in ((300, 0.5), (300, 5.0), (3000, 5.0)):
+    for n_people, epsilon in ((150, 1.0), (150, 10.0), (1200, 10.0)):
         X = leaving(n_people)
         share = np.mean(~np.isnan(X), axis=0)
         square = []
-        for seed in range(5):
+        for seed in range(3):
             facts = {**FACTS, "random_state": seed, "epsilon": epsilon}
             model = PrivateSparseMean(**facts, grid=GRID).fit(X)
             difference = model.mean_ - np.nanmean(X, axis=0)
@@ -330,7 +330,7 @@ def test_values_beyond_the_bounds_are_clipped_silently():
 
 
 @few_people
-@pytest.mark.parametrize("epsilon", [1e-120, 1e-3, 1.0, 1e9, 1e100])
+@pytest.mark.parametrize("epsilon", [1e-140, 1e-3, 1.0, 1e9, 1e100])
 def test_nobody_with_values_is_a_finite_release(epsilon):
     for X in (np.full((3, 5), np.nan), np.ones((1, 5)), np.ones((2, 1))):
         model = PrivateSparseMean(**{**FACTS, "epsilon": epsilon}).fit(X)
@@ -339,6 +339,41 @@ def test_nobody_with_values_is_a_finite_release(epsilon):
         assert (model.noise_std_ > 0).all()
         assert np.isfinite(model.noise_band()).all()
         assert ((model.coverage_ >= 0) & (model.coverage_ <= 1)).all()
+
+
+@few_people
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"domain": (-1e200, 1e200)},
+        {"domain": (0, 1e-200)},
+        {"bounds": (-1e200, 1e200), "domain": (-1e100, 1e100)},
+        {"bounds": (-1e-200, 1e-200)},
+        {"epsilon": 1e-140},
+        {"n_basis": 1},
+        {"reach": 1e300, "max_gap": 1e-300},
+        {"reach": 0.0},
+        {"center": -4.0},
+    ],
+    ids=str,
+)
+def test_extreme_but_valid_parameters_release_numbers(extreme):
+    X = leaving(30)
+    X[:3] = 1e308
+    model = PrivateSparseMean(**{**FACTS, **extreme}).fit(X)
+    for name in ("mean_", "coef_", "release_", "noise_std_", "coef_root_"):
+        assert np.isfinite(getattr(model, name)).all()
+    assert np.isfinite(model.noise_band()).all()
+
+
+@few_people
+@pytest.mark.parametrize("epsilon", [1e-152, 1e-300])
+def test_noise_that_floats_cannot_hold_is_refused(epsilon, ledger):
+    facts = {**FACTS, "epsilon": epsilon, "ledger": str(ledger.path)}
+    for X in (leaving(3), np.ones((1, 1))):
+        with pytest.raises(PrivacyError, match="range of floating point"):
+            PrivateSparseMean(**facts).fit(X)
+    assert ledger.history() == []
 
 
 def test_irregular_curves_at_absurd_times():
@@ -394,3 +429,14 @@ def test_infinity_among_gaps_is_refused_without_a_number(seed, ledger):
     with pytest.raises(ValueError, match=r"^Input contains infinity or a value too"):
         PrivateSparseMean(**facts).fit(X)
     assert ledger.history() == []
+
+
+def test_progress_is_shown_in_tenths(capsys):
+    """The bar says neither how many rows there are nor how many are done."""
+    groups = np.repeat(np.arange(10), 2)
+    model = PrivateSparseMean(**FACTS, epsilon=50.0, grid=GRID, verbose=True)
+    model.fit(leaving(20), groups=groups)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "100%" in shown.err
+    assert "20" not in shown.err
