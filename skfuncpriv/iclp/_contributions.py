@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ..basis import Basis
 from ..curves import Curves
 from ..denoise import bayesian_average
-from ..noise import FixedPoint
+from ..noise import FixedPoint, RandomBits, release_lattice
 from ..summaries import (
     BallSum,
     GridContributions,
@@ -66,19 +66,50 @@ def _clipped_sum(
     values: ValueBounds,
     verbose: bool,
 ) -> FixedPoint:
+    total = BallSum(plan.ball)
+    for rows in _person_chunks(curves, codes, plan, basis, values, verbose):
+        total.add(rows)
+    return total.value()
+
+
+def person_coefficients(
+    curves: Curves,
+    codes: np.ndarray | None,
+    plan: ReleasePlan,
+    basis: Basis,
+    values: ValueBounds,
+    verbose: bool = False,
+) -> np.ndarray:
+    """Everyone's coefficients, in units of the norm bound, not clipped to the ball."""
+    chunks = _person_chunks(curves, codes, plan, basis, values, verbose)
+    return np.concatenate(list(chunks))
+
+
+def _person_chunks(
+    curves: Curves,
+    codes: np.ndarray | None,
+    plan: ReleasePlan,
+    basis: Basis,
+    values: ValueBounds,
+    verbose: bool,
+) -> Iterator[np.ndarray]:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
     if verbose and not curves.is_regular:  # one by one, so it may take a while
         chunks = _in_tenths(chunks, curves.n_curves)
-    total = BallSum(plan.ball)
     if codes is None:
         for chunk in chunks:
-            total.add(chunk / values.norm_bound)
+            yield chunk / values.norm_bound
     else:
         rows = np.concatenate(list(chunks)) / values.norm_bound
         seen = ~curves.all_missing
         radius = values.largest_norm / values.norm_bound
-        total.add(person_averages(rows[seen], codes[seen], plan.n_people, radius))
-    return total.value()
+        yield person_averages(rows[seen], codes[seen], plan.n_people, radius)
+
+
+def draw_release(plan: ReleasePlan, total: FixedPoint, bits: RandomBits) -> np.ndarray:
+    """Add noise to a sum, once, and round it to the lattice of the release."""
+    lattice = release_lattice(plan.law.smallest_scale, total)
+    return lattice.to_float(plan.law.release(total, lattice, bits))
 
 
 def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:

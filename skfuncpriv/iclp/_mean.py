@@ -6,17 +6,24 @@ correctly rounded draw of noise on exact sums of bounded coefficients.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._base import people_of
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..curves import as_curves
-from ..noise import random_bits, release_lattice
+from ..noise import random_bits
 from ..summaries import ValueBounds
-from ._contributions import denoised_sum, sum_contributions
+from ._contributions import (
+    denoised_sum,
+    draw_release,
+    person_coefficients,
+    sum_contributions,
+)
 from ._curve_mean import CurveMean
 from ._parameters import (
     check_parameters,
@@ -28,6 +35,7 @@ from ._parameters import (
     warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
+from ._rounds import Ball, Shares, release_in_rounds, two_rounds_help
 
 
 class ICLPMean(CurveMean):
@@ -82,6 +90,12 @@ default=None
     denoise : bool, default=True
         *Public.* Average the release over prior laws of smooth curves. It is free:
         the guarantee is the same.
+    rounds : {"auto", 1, 2}, default="auto"
+        *Public.* With two rounds, a rough mean and a radius around it are released
+        from small shares of epsilon, and then the mean of what is left within that
+        radius: less noise where curves fill little of what `bounds` allow, somewhat
+        more where they fill all of it. "auto" takes two where people times epsilon is
+        at least 2000, `mechanism` is "auto", and the denoiser shrinks.
     missing : {"error", "interpolate"}, default="error"
         *Public.* What to do with NaN values.
     ledger : str, default=None
@@ -99,21 +113,26 @@ default=None
     coef_ : ndarray, shape (n_functions,) or (n_functions, n_outputs)
         Released. Coefficients of ``mean_ - center`` in `basis_`.
     release_ : ndarray, shape of `coef_`
-        Released. The coefficients before denoising.
+        Released. The coefficients before denoising, those of the rough mean included.
     grid_ : ndarray, shape (n_points,)
         Public points of the domain.
     basis_ : Basis
         Public orthonormal basis.
     law_ : NoiseLaw
-        Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
+        Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``;
+        of the last round.
     eta_, psi_ : float
         Public exponent and strength of the penalty; psi 0 is none.
     weights_ : ndarray, shape (n_functions,)
         Public factors that the quadratic penalty multiplies `release_` by.
     norm_bound_ : float
-        Public bound on the norm of a contribution.
+        Released. The bound on the norm of a contribution: public with one round, with
+        two the radius of the second.
+    rounds_ : int
+        Public number of rounds.
     noise_std_ : ndarray, shape of `mean_`
-        Public standard deviation of the noise of the curve before denoising.
+        Released. The standard deviation of the noise of the curve before denoising:
+        public with one round, with two in proportion to the radius.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -149,6 +168,12 @@ default=None
     domain of length one. With ``denoise=True`` the denoiser takes the place of the
     quadratic penalty and shrinks by what the release shows.
 
+    *Two rounds.* Round 1 and the choice of the radius r spend their shares of epsilon;
+    the second round is again a mean of contributions c_i - C in a ball, clipped to r,
+    where C and r have been released: with these fixed, its sensitivity is 2 r. Shares
+    add up, exactly, to at most epsilon (delta belongs to the second round). Where r is
+    not below tau, the second round takes c_i itself.
+
     References
     ----------
     .. [1] Lin and Reimherr (2023), "Pure differential privacy for functional summaries
@@ -183,6 +208,7 @@ default=None
         center: Any = None,
         norm_bound: float | None = None,
         denoise: bool = True,
+        rounds: int | str = "auto",
         missing: str = "error",
         ledger: str | None = None,
         random_state: Any = None,
@@ -204,6 +230,7 @@ default=None
         self.center = center
         self.norm_bound = norm_bound
         self.denoise = denoise
+        self.rounds = rounds
         self.missing = missing
         self.ledger = ledger
         self.random_state = random_state
@@ -231,6 +258,7 @@ default=None
         """
         # Step 0: public facts, then the form of the data.
         check_parameters(self)
+        self._check_rounds()
         bits = random_bits(self.random_state)
         domain = public_domain(self, X)
         curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
@@ -238,33 +266,86 @@ default=None
         codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
         n_points = len(curves.grid) if curves.is_regular else None
-        plan, basis = public_plan(self, n_people, curves.n_outputs, domain, n_points)
+        facts = (n_people, curves.n_outputs, domain, n_points)
+        plan, basis = public_plan(self, *facts)
+        shares = self._shares(n_people, plan.expected_square)
+        guarantee = plan.guarantee(unit, bits.seeded)
+        if shares is not None:
+            rough, _ = public_plan(self._with(shares.rough, 0.0), *facts)
+            plan, basis = public_plan(self._with(shares.fine), *facts)
+            fine = plan.guarantee(unit, bits.seeded)
+            guarantee = replace(fine, epsilon=float(self.epsilon))
         grid = output_grid(self.grid, curves.grid, domain)
         functions = basis.evaluate(grid)
         warn_if_noise_dominates(plan)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
-            # Step 1: bounded contributions and their exact sum.
-            total = sum_contributions(curves, codes, plan, basis, values, self.verbose)
+            # Step 1: bounded contributions, and their exact sum if there is one round.
+            people = (curves, codes, plan, basis, values, self.verbose)
+            summed = sum_contributions if shares is None else person_coefficients
+            private = summed(*people)
 
-            # Step 2: charge, then draw the noise once.
-            self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
-            lattice = release_lattice(plan.law.smallest_scale, total)
-            released = lattice.to_float(plan.law.release(total, lattice, bits))
+            # Step 2: charge, then draw the noise, once in each round.
+            self._open_release(guarantee)
+            ball = Ball.unit(plan.size)
+            if shares is None:
+                released = draw_release(plan, private, bits)
+            else:
+                budget = shares.radius
+                released, ball = release_in_rounds(private, rough, plan, budget, bits)
 
             # Step 3: public post-processing.
             self.basis_, self.grid_ = basis, grid
-            self._set_release(released, plan, values, functions, curves.is_vector)
+            self._set_release(released, plan, values, functions, curves.is_vector, ball)
         vars(self).pop("n_features_in_", None)
         if curves.is_regular:
             self.n_features_in_ = len(grid)
+        self.rounds_ = 1 if shares is None else 2
         self.guarantee_ = guarantee
         return self
+
+    def _check_rounds(self) -> None:
+        if self.rounds not in ("auto", 1, 2) or isinstance(self.rounds, bool):
+            raise ValueError(f"rounds must be 'auto', 1 or 2, got {self.rounds!r}")
+        if self.rounds == 2 and not self._may_have_rounds:
+            raise ValueError(
+                "rounds=2 needs mechanism='auto', noise='matched', penalty='qr' and "
+                "denoise=True"
+            )
+
+    @property
+    def _may_have_rounds(self) -> bool:
+        plain = (self.mechanism, self.noise, self.penalty) == ("auto", "matched", "qr")
+        return plain and bool(self.denoise)
+
+    def _shares(self, n_people: int, noise: float) -> Shares | None:
+        """How epsilon is divided between two rounds; None for one.
+
+        `noise` is the expected square of a single round, for a norm bound of one.
+        """
+        epsilon = float(self.epsilon)
+        helps = self.rounds == "auto" and two_rounds_help(n_people, epsilon, noise)
+        if self._may_have_rounds and (helps or self.rounds == 2):
+            return Shares.of(epsilon, n_people)
+        return None
+
+    def _with(self, epsilon: float, delta: float | None = None) -> ICLPMean:
+        """The same estimator with another budget."""
+        delta = self.delta if delta is None else delta
+        return clone(self).set_params(epsilon=epsilon, delta=delta, rounds=1)
 
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:
-        return planned_release(self, n_samples, n_outputs, n_points)
+        sizes = (n_samples, n_outputs, n_points)
+        planned = planned_release(self, *sizes)
+        # a bound of the sampling error is the squared norm bound over n
+        noise = planned.noise / (planned.sampling * planned.n_people)
+        shares = self._shares(planned.n_people, noise)
+        if shares is None:
+            return planned
+        fine = planned_release(self._with(shares.fine), *sizes)
+        return replace(fine, epsilon=planned.epsilon)
 
     def _set_release(
         self,
@@ -273,16 +354,18 @@ default=None
         values: ValueBounds,
         functions: np.ndarray,
         is_vector: bool,
+        ball: Ball,
     ) -> None:
-        """Turn the released sum of unit-ball contributions into a mean curve."""
-        unit = values.norm_bound / plan.n_people
+        """Turn the released sum of contributions to a ball into a mean curve."""
+        radius = ball.radius * values.norm_bound
+        unit, rough = radius / plan.n_people, values.norm_bound * ball.center
         weights = np.repeat(plan.weights, plan.n_outputs)
         coef = denoised_sum(released, plan) if self.denoise else weights * released
         shape = (-1, plan.n_outputs) if is_vector else (-1,)
-        self.release_ = (unit * released).reshape(shape)
-        self.coef_ = (unit * coef).reshape(shape)
+        self.release_ = (rough + unit * released).reshape(shape)
+        self.coef_ = (rough + unit * coef).reshape(shape)
         self.law_, self.eta_, self.psi_ = plan.law, plan.eta, plan.psi
-        self.n_people_, self.norm_bound_ = plan.n_people, values.norm_bound
+        self.n_people_, self.norm_bound_ = plan.n_people, radius
         self.weights_ = plan.weights
         middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
         self._center = middle.copy() if is_vector else middle[:, 0].copy()

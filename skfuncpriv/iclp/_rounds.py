@@ -1,0 +1,138 @@
+"""Two rounds of a mean: a rough one, then the mean of what is left, in a smaller ball.
+
+Bounds of values allow for far larger curves than people have, and noise is in
+proportion to the ball that they imply. A rough mean C from a small share of epsilon,
+and a radius r around it that few people are beyond (`choose_radius`), shrink the ball:
+the mean is C plus the mean of residuals, clipped to r. Curves that scatter as widely as
+the bound lose the shares, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..noise import RandomBits
+from ._contributions import denoised_sum, draw_release
+from ._plan import ReleasePlan
+from ._radius import choose_radius
+
+_INFORMATIVE = 2000.0  # people times epsilon, from which on two rounds are tried:
+# shares of 5 % each, so that widely scattered curves have at most a quarter more noise
+_ROUGH = 100.0  # people times epsilon of the rough mean, and of the radius,
+_LEAST = 0.02  # but not less than this share of epsilon
+_NEGLIGIBLE = 0.1  # noise, as a share of a bound of the sampling error
+
+
+def two_rounds_help(n_people: int, epsilon: float, noise: float) -> bool:
+    """Whether a rough mean is cheap, and noise matters beside sampling.
+
+    `noise` is the expected squared noise of a single round, in units of the squared
+    norm bound.
+    """
+    return n_people * epsilon >= _INFORMATIVE and noise * n_people >= _NEGLIGIBLE
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How epsilon is divided: rough mean, radius, and mean of residuals.
+
+    Parameters
+    ----------
+    rough, radius, fine : float
+        Budgets whose exact sum is at most that of the release.
+    """
+
+    rough: float
+    radius: float
+    fine: float
+
+    @classmethod
+    def of(cls, epsilon: float, n_people: int) -> Shares:
+        """Divide by public facts."""
+        small = min(max(_ROUGH / n_people, _LEAST * epsilon), epsilon / 4)
+        fine = epsilon - 2 * small
+        while 2 * Fraction(small) + Fraction(fine) > Fraction(epsilon):
+            fine = math.nextafter(fine, 0.0)
+        return cls(small, small, fine)
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """Where the contributions of the last round lie, in units of the norm bound.
+
+    Parameters
+    ----------
+    center : ndarray, shape (m,)
+        The centre: zero, or a released rough mean.
+    radius : float
+        The radius: one, or a released one.
+    """
+
+    center: np.ndarray
+    radius: float
+
+    @classmethod
+    def unit(cls, size: int) -> Ball:
+        """The ball of a single round."""
+        return cls(np.zeros(size), 1.0)
+
+
+def release_in_rounds(
+    rows: np.ndarray,
+    rough: ReleasePlan,
+    fine: ReleasePlan,
+    epsilon: float,
+    bits: RandomBits,
+) -> tuple[np.ndarray, Ball]:
+    """Release a rough mean, a radius, and the sum of what is left.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n_people, m)
+        Everyone's coefficients in units of the norm bound; *private*.
+    rough, fine : ReleasePlan
+        The plans of both rounds.
+    epsilon : float
+        The budget of the radius.
+    bits : RandomBits
+        The source of randomness.
+
+    Returns
+    -------
+    released : ndarray, shape (m,)
+        The sum of residuals, in units of the radius, with noise.
+    ball : Ball
+        What they are residuals of; released, too.
+
+    Notes
+    -----
+    Nobody is farther from the rough mean than one plus its norm; distances are cut
+    there, as they are computed in floating point. So every distance is a function of
+    one person's data and of what was released, which is all that `choose_radius`
+    needs, and so is every residual, which is clipped, last, in `BallContributions`.
+    """
+    rows = _within_unit_ball(rows)
+    total = rough.ball.sum(rows[:, : rough.size])
+    mean = denoised_sum(draw_release(rough, total, bits), rough) / rough.n_people
+    center = np.zeros(fine.size)
+    center[: rough.size] = _within_unit_ball(mean[None])[0]
+
+    largest = (1 + float(np.linalg.norm(center))) * (1 + 2.0**-30)
+    residuals = rows - center
+    distances = np.minimum(np.linalg.norm(residuals, axis=1), largest)
+    ball = Ball(center, choose_radius(distances, largest, epsilon, bits))
+    if ball.radius >= 1:  # no smaller than where everybody is anyway
+        ball, residuals = Ball.unit(fine.size), rows
+    total = fine.ball.sum(residuals / ball.radius)
+    return draw_release(fine, total, bits), ball
+
+
+def _within_unit_ball(rows: np.ndarray) -> np.ndarray:
+    """Clip vectors to norm one, up to rounding; those that are no numbers are zero."""
+    norms = np.linalg.norm(rows, axis=1)
+    clipped = rows / np.maximum(norms, 1.0)[:, None]
+    return np.where(np.isfinite(norms)[:, None], clipped, 0.0)
