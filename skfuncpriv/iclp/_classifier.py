@@ -167,11 +167,11 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
     *psi and the features*, if they are not stated, have the smallest expected squared
     error of the decision function in a reference problem: z_j independent with the mean
     squares e_j that `features_` states, labels of a logistic model whose f has mean
-    square 4 and is white in z (a Gaussian process whose covariance is the kernel), so
-    that the curvature of the loss is h = 0.15 on average. To second order the error of
-    a coefficient is w_j (1 - g_j) + N(0, g_j^2 / (n h e_j)) + noise, with g_j = h e_j /
-    (h e_j + 2 psi). It sees n, the budget and the bounds alone, and promises nothing
-    about data.
+    square 4 beside a constant of 4, and is white in z (a Gaussian process whose
+    covariance is the kernel), so that the curvature of the loss is h = 0.15 on average.
+    To second order the error of a coefficient is w_j (1 - g_j) + N(0, g_j^2 / (n h
+    e_j)) + noise, with g_j = h e_j / (h e_j + 2 psi). It sees n, the budget and the
+    bounds alone, and promises nothing about data.
 
     *After the release* each function is shrunk to the ball in which every minimiser
     lies. ``score(X, y)`` on private data is not private: it is for the curator's eyes.

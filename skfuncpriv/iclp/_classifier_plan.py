@@ -57,15 +57,19 @@ def classifier_plan(
         + sum_{j <= m} g_j^2 / (n h)                                  sampling
         + s^2 sum_{j <= m} e_j                                        noise
 
-    with w_j^2 all the same, so that f has the mean square 4 without the constant. The
-    deviation s is that of the law for the sensitivity at psi, its gap included.
+    with w_j^2 all the same, so that f has the mean square 4 without the constant, whose
+    own part of f has 4, too. The deviation s is that of the law for the sensitivity at
+    psi, its gap included.
     """
     psi = check_psi(estimator.psi, 1.0)
     grid = _GRID if psi == "pss" else np.array([psi])
     loss = LOSSES[estimator.loss]()
     n_outputs = 1 if n_classes == 2 else n_classes
     energy = design.energy / design.penalty
-    prior = _SIGNAL / energy[int(design.constant > 0) :].sum()
+    first = int(design.constant > 0)
+    prior = np.full(len(energy), _SIGNAL / energy[first:].sum())
+    prior[:first] = _SIGNAL / energy[:first]
+    signal = prior * energy
     minima = np.array([loss.sensitivity(KAPPA, p, n_people, unit) for p in grid])
     epsilon, delta = float(estimator.epsilon), float(estimator.delta)
     sizes = design.sizes
@@ -77,12 +81,12 @@ def classifier_plan(
             moves = _moves(loss, grid, minima, m, estimator.gap)
             own = _CURVATURE * energy[:m, None]
             kept = own / (own + 2 * grid)
-            lost = energy[:m] @ np.square(1 - kept) + energy[m:].sum()
+            bias = signal[:m] @ np.square(1 - kept) + signal[m:].sum()
             with np.errstate(all="ignore"):
                 deviation = budget.deviation(np.array(n_outputs * m))
                 noise = n_outputs * np.square(deviation * moves) * energy[:m].sum()
             sampling = np.square(kept).sum(axis=0) / (n_people * _CURVATURE)
-            errors = np.stack([prior * lost, sampling, noise])
+            errors = np.stack([bias, sampling, noise])
             total = errors.sum(axis=0)
             k = int(np.argmin(total))
             if best is None or total[k] < best[0]:

@@ -391,13 +391,13 @@ def reference_error(design, n, epsilon, psi, m, n_outputs):
     """The error of the reference problem, written a second time."""
     e = design.energy / design.penalty
     first = 1 if design.constant else 0
-    signal = 4 / e[first:].sum()
-    total = sum(signal * x for x in e[m:])
+    signal = [4.0] * first + [4 * x / e[first:].sum() for x in e[first:]]
+    total = sum(signal[m:])
     move = LogisticLoss().sensitivity(KAPPA, psi, n, "row") * (1 + 1 / 64)
     s = math.sqrt(n_outputs) * move * math.sqrt(n_outputs * m + 1) / epsilon
-    for x in e[:m]:
+    for x, part in zip(e[:m], signal[:m], strict=True):
         g = 0.15 * x / (0.15 * x + 2 * psi)
-        total += signal * x * (1 - g) ** 2 + g**2 / (0.15 * n) + s**2 * x
+        total += part * (1 - g) ** 2 + g**2 / (0.15 * n) + s**2 * x
     return total
 
 
