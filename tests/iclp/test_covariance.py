@@ -268,14 +268,14 @@ def zeros_fitted(n_fits, **facts):
 def test_the_noise_has_the_stated_size(mechanism):
     """Of people who do not differ the release is noise, to the first order."""
     facts = {"mechanism": mechanism, "delta": 1e-3, "denoise": False, "epsilon": 9.0}
-    fits = [(fit.release_.copy(), fit.noise_std_) for fit in zeros_fitted(150, **facts)]
+    fits = [(fit.release_.copy(), fit.noise_std_) for fit in zeros_fitted(100, **facts)]
     releases = np.array([release for release, _ in fits])
     ((std),) = {std for _, std in fits}
     rows, columns = np.triu_indices(4)
     shares = releases[:, rows, columns] / std * np.where(rows == columns, 1, 2**0.5)
     squares = np.mean(shares**2, axis=1)
     error = 5 * squares.std() / np.sqrt(len(squares))
-    assert abs(squares.mean() - 1) < error < 0.4
+    assert abs(squares.mean() - 1) < error < 0.5
     model = ICLPCovariance(**FACTS, **facts, n_basis=4, radius=2.0)
     assert model.expected_error(400, n_points=40) == pytest.approx(10 * std**2)
 
@@ -286,7 +286,7 @@ def test_denoising_helps():
     errors = {}
     for denoise in (True, False):
         model = ICLPCovariance(**FACTS, n_basis=6, denoise=denoise, epsilon=2.0)
-        fits = [model.fit(X).coef_ for model.random_state in range(25)]
+        fits = [model.fit(X).coef_ for model.random_state in range(15)]
         errors[denoise] = np.array([relative(fit, truth) for fit in fits])
     gain = errors[False] - errors[True]
     assert gain.mean() > 5 * gain.std() / np.sqrt(len(gain))
