@@ -126,13 +126,13 @@ default=None
     weights_ : ndarray, shape (n_functions,)
         Public factors that the quadratic penalty multiplies `release_` by.
     norm_bound_ : float
-        Released. The bound on the norm of a contribution: public with one round, with
-        two the radius of the second.
+        Public with one round: the bound on the norm of a contribution. With two the
+        radius of the second, which is *released*.
     rounds_ : int
         Public number of rounds.
     noise_std_ : ndarray, shape of `mean_`
-        Released. The standard deviation of the noise of the curve before denoising:
-        public with one round, with two in proportion to the radius.
+        Public with one round: the standard deviation of the noise of the curve before
+        denoising. With two in proportion to the radius, which is *released*.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
