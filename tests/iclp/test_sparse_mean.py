@@ -1,7 +1,5 @@
 """The mean of sparse curves: what it estimates, what it says of itself, bad input."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,6 @@ from skfuncpriv.basis import BSplineBasis, FourierBasis, LegendreBasis
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import BudgetLedger
 
-GROWTH = Path(__file__).parents[3] / "shared/data/content_growth_long.csv.gz"
 DOMAIN = (0.0, 10.0)
 GRID = np.linspace(*DOMAIN, 41)
 FACTS = {"bounds": (-4.0, 8.0), "domain": DOMAIN, "random_state": 0}
@@ -111,9 +108,8 @@ def test_those_who_left_are_neither_zero_nor_extended():
     assert np.abs(zero - truth)[late].mean() > 2 * error.max()
 
 
-@pytest.mark.skipif(not GROWTH.exists(), reason="the data are not here")
-def test_growth_of_children():
-    frame = pd.read_csv(GROWTH)
+def test_growth_of_children(shared_data):
+    frame = pd.read_csv(shared_data / "content_growth_long.csv.gz")
     curves = Curves.from_long(frame, id="id", t="agedays", y="height")
     facts = {"bounds": (40.0, 100.0), "domain": (0.0, 701.0), "random_state": 0}
     model = PrivateSparseMean(**facts, epsilon=1e6).fit(curves)
