@@ -2,8 +2,8 @@
 
 Both routes are compared on a public *reference problem*, in units of the targets'
 bound. Features have the mean squares a_j that their design states, independent of each
-other; the signal explains the share S = 1/9 of the largest energy, and its coefficients
-have the prior energies beta_j^2 proportional to 1 / penalty_j; so do residuals. No
+other; the constant, the signal and the residuals have the mean square S = 1/9 each, and
+the coefficients of the signal prior energies beta_j^2 proportional to 1 / penalty_j. No
 promise about data is made by it, and no data are seen here.
 """
 
@@ -140,10 +140,14 @@ class Question:
         return result
 
     def cut(self, n_targets: int) -> float:
-        """A bound on the energy of targets beyond the units that are taken."""
+        """The energy of signal and constant beyond the units that are taken.
+
+        Their share there is that of the smooth functions of `tail_energy`.
+        """
         if not self.smooth:
             return 0.0
-        return float(tail_energy(np.array([n_targets // self.n_outputs]))[0])
+        share = tail_energy(np.array([n_targets // self.n_outputs]))[0]
+        return float(2 * TYPICAL * share)
 
 
 def best_plan(question: Question) -> RegressionPlan:
