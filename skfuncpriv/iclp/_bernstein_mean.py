@@ -67,7 +67,7 @@ default=None
     ----------
     mean_ : ndarray, shape (n_points,) or (n_points, n_outputs)
         Released. The mean curve on `grid_`.
-    coef_ : ndarray, shape (degree_ + 1,) or (degree_ + 1, n_outputs)
+    coef_ : ndarray, shape (degree + 1,) or (degree + 1, n_outputs)
         Released. Noisy values of ``mean - center`` on the lattice: the coefficients of
         ``mean_ - center`` in `basis_`.
     release_ : ndarray, shape of `coef_`
@@ -80,7 +80,7 @@ default=None
         Public functions: polynomials that the iterated operator makes of unit vectors.
     law_ : IndependentLaplace
         Public law of the noise of `release_`, in units of ``norm_bound_ / n_people_``.
-    weights_ : ndarray, shape (degree_ + 1,)
+    weights_ : ndarray, shape (degree + 1,)
         Public factors of the functions, all one.
     norm_bound_ : float
         Public L2 norm that follows from the bounds.
