@@ -50,6 +50,7 @@ warnings.filterwarnings("ignore", message=".*FigureCanvasAgg is non-interactive"
 
 API = (
     ("skfuncpriv", "Estimators, curves and displays"),
+    ("skfuncpriv.iclp", "Sensitivities of moments and statistics"),
     ("skfuncpriv.density", "Densities"),
     ("skfuncpriv.gaussian_process", "Functions in an RKHS"),
     ("skfuncpriv.local", "The local model"),

@@ -54,10 +54,9 @@ def regression_sensitivity(omega: float) -> float:
     For rows (x, u) and (y, w) with a = norm(x)^2, b = norm(y)^2, r = abs(<x, y>),
 
         norm(x x' - y y')^2 = a^2 + b^2 - 2 r^2,
-        norm(x u' - y w')^2 = a norm(u)^2 + b norm(w)^2 - 2 <x, y> <u, w>
-                           <= a + b + 2 r.
+        norm(x u' - y w')^2 = a norm(u)^2 + b norm(w)^2 - 2 <x, y> <u, w>,
 
-    The weighted sum increases in a and b while r is held, so a = b = 1 is the worst:
+    at most a + b + 2 r. The weighted sum increases in a and b while r is held, so a = b = 1 is the worst:
     2 omega^2 (1 - r^2) + 2 + 2 r over r in [0, 1]. For omega^2 <= 1/2 its maximum is 4,
     at r = 1 (the same features, opposite targets): the matrix rides for free, and the
     sensitivity is 2, that of x u' alone. For larger omega it is
