@@ -56,12 +56,12 @@ def regression_sensitivity(omega: float) -> float:
         norm(x x' - y y')^2 = a^2 + b^2 - 2 r^2,
         norm(x u' - y w')^2 = a norm(u)^2 + b norm(w)^2 - 2 <x, y> <u, w>,
 
-    at most a + b + 2 r. The weighted sum increases in a and b while r is held, so a = b = 1 is the worst:
-    2 omega^2 (1 - r^2) + 2 + 2 r over r in [0, 1]. For omega^2 <= 1/2 its maximum is 4,
-    at r = 1 (the same features, opposite targets): the matrix rides for free, and the
-    sensitivity is 2, that of x u' alone. For larger omega it is
-    (2 omega^2 + 1)^2 / (2 omega^2), at r = 1 / (2 omega^2). Both are attained, with
-    u = -w.
+    at most a + b + 2 r. The weighted sum increases in a and b while r is held, so
+    a = b = 1 is the worst: 2 omega^2 (1 - r^2) + 2 + 2 r over r in [0, 1]. For
+    omega^2 <= 1/2 its maximum is 4, at r = 1 (the same features, opposite targets): the
+    matrix rides for free, and the sensitivity is 2, that of x u' alone. For larger
+    omega it is (2 omega^2 + 1)^2 / (2 omega^2), at r = 1 / (2 omega^2). Both are
+    attained, with u = -w.
 
     Means of a person's rows with weights in [0, 1] lie in the convex hull of such
     vectors and zero. Its diameter is that of those vectors and zero, and their norm,
