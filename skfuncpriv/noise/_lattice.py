@@ -162,7 +162,11 @@ def _split_integers(value: FixedPoint, lattice: Lattice) -> tuple[IntArray, Floa
     values = value.values.astype(object) if shift > _MAX_BITS else value.values
     integer = values >> shift
     remainder = values - (integer << shift)
-    return integer.astype(np.int64), np.ldexp(remainder.astype(np.float64), -shift)
+    if shift > _MAX_BITS:  # of negative numbers it may exceed every float
+        fraction = (remainder / (1 << shift)).astype(np.float64)
+    else:
+        fraction = np.ldexp(remainder.astype(np.float64), -shift)
+    return integer.astype(np.int64), fraction
 
 
 def _split_floats(value: FloatArray, lattice: Lattice) -> tuple[IntArray, FloatArray]:
