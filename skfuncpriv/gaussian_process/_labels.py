@@ -78,7 +78,8 @@ def _is_known(labels: np.ndarray) -> bool:
     if labels.dtype.kind == "f":
         return bool(np.isfinite(labels).all())
     if labels.dtype.kind == "O":
-        return all(label is not None and label == label for label in labels.ravel())
+        known = _attempt(lambda: all(x is not None and x == x for x in labels.ravel()))
+        return bool(known)  # what cannot be compared with itself is no label
     return labels.dtype.kind in "biuUST"
 
 

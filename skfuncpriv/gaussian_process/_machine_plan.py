@@ -74,7 +74,8 @@ class NoiseBudget:
     def deviation(self, size: np.ndarray) -> np.ndarray:
         """The deviation of a coordinate, per unit of sensitivity."""
         if self.gaussian is None:
-            return np.sqrt(size + 1.0) / self.epsilon
+            with np.errstate(over="ignore"):  # such noise is refused later
+                return np.sqrt(size + 1.0) / self.epsilon
         return np.full(np.shape(size), self.gaussian.deviation(1.0))
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:

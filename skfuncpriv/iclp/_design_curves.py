@@ -197,6 +197,7 @@ class CurveRows:
     def __post_init__(self) -> None:
         if len({curves.n_curves for curves in self.curves}) > 1:
             raise ValueError("every predictor must have one curve for each row")
+        check_same_people(self)
 
     def __len__(self) -> int:
         return self.curves[0].n_curves
@@ -207,6 +208,20 @@ class CurveRows:
         if self.complete:
             return None
         return ~np.any([curves.all_missing for curves in self.curves], axis=0)
+
+
+def check_same_people(*parts: Any) -> None:
+    """Refuse curves that are named, and in another order than others of the same rows.
+
+    A person would own parts of several rows then, and count more than once.
+    """
+    curves = [one for part in parts for one in getattr(part, "curves", ())]
+    named = [one.ids for one in curves if one.ids is not None]
+    if not all(np.array_equal(named[0], ids) for ids in named):
+        raise ValueError(
+            "curves of the same rows have other ids, or another order of them: align "
+            "them, as in curves[order]"
+        )
 
 
 def cannot_miss(part: Any, missing: str) -> bool:

@@ -13,6 +13,7 @@ from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..noise import random_bits, release_lattice
+from ._design_curves import check_same_people
 from ._designs import Design, is_curves, public_design
 from ._regressor_fit import (
     Fitted,
@@ -269,6 +270,7 @@ default="auto"
         design, rows = public_design(self, X, smooth=smooth)
         check_feature_names(self, X, reset=True)
         targets, values = public_targets(self, y, len(rows))
+        check_same_people(rows, values)
         codes, n_people, unit = people_of(groups, X, len(rows))
         shares = None
         if sample_weight is not None:
