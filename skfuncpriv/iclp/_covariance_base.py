@@ -210,7 +210,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         return PlannedRelease(
             n_people=facts.n_people,
             epsilon=plan.epsilon,
-            delta=plan.delta if plan.mechanism == "gaussian" else 0.0,
+            delta=plan.spent_delta,
             mechanism=plan.mechanism,
             n_functions=plan.moment.n_functions,
             bias=plan.bias_bound * unit,

@@ -28,10 +28,10 @@ from ..noise import (
     larger_reading,
 )
 from ..noise._exact import smallest_safe
-from ..privacy import PrivacyGuarantee
-from ._plan import SENSITIVITY, ReleasePlan, _gaussian_sigma
+from ._plan import SENSITIVITY, ReleasePlan
 from ._second_moment import SLACK, WEIGHT, SecondMoment, block_loss
 from ._selection import select_plan
+from ._spending import Spending, gaussian_sigma
 
 MECHANISMS = ("spherical", "laplace", "gaussian")
 _MEAN_SHARE = Fraction(1, 4)
@@ -44,7 +44,7 @@ _BIAS, _DECAY = 3.0, 4.0  # squared bias of m functions is at most 3 m^-4
 
 
 @dataclass(frozen=True, eq=False)
-class CovariancePlan:
+class CovariancePlan(Spending):
     """Everything about a release of mean and covariance that public facts decide.
 
     Parameters
@@ -144,17 +144,6 @@ class CovariancePlan:
         """Bound of the squared bias, in units of the fourth power of the radius."""
         return min(1.0, _BIAS * self.moment.n_functions**-_DECAY)
 
-    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
-        """What the three steps promise together."""
-        pure = self.mechanism != "gaussian"
-        return PrivacyGuarantee(
-            definition="pure-dp" if pure else "approx-dp",
-            epsilon=self.epsilon,
-            delta=0.0 if pure else self.delta,
-            unit=unit,
-            seeded=seeded,
-        )
-
     @property
     def _profile(self) -> np.ndarray:
         """Scales of both blocks, up to a factor: see `best_partition`."""
@@ -176,7 +165,7 @@ class CovariancePlan:
     def _deviation(self) -> float:
         """The Gaussian deviation that uses up what the first step leaves."""
         left = exact_epsilon(self.epsilon) - Fraction(self.epsilon_radius or 0.0)
-        total = Fraction(_gaussian_sigma(float_below(left), self.delta, 1.0)) ** -2
+        total = Fraction(gaussian_sigma(float_below(left), self.delta, 1.0)) ** -2
         (spent,) = {Fraction(sigma) for sigma in self.mean.law.deviations}
         left = total - (larger_reading(SENSITIVITY) / spent) ** 2
         change = larger_reading(self.moment.sensitivity) ** 2

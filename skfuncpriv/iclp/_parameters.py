@@ -218,7 +218,7 @@ def planned_release(
     return PlannedRelease(
         n_people=plan.n_people,
         epsilon=plan.epsilon,
-        delta=plan.delta if plan.mechanism == "gaussian" else 0.0,
+        delta=plan.spent_delta,
         mechanism=plan.mechanism,
         n_functions=len(plan.spectrum),
         bias=bias_bound(plan) * square,

@@ -7,7 +7,7 @@ contribution lies in the unit ball and the plan does not depend on units.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -19,17 +19,17 @@ from ..noise import (
     NoiseLaw,
     SphericalLaplace,
 )
-from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
 from ..summaries import SLACK, BallContributions
 from ._partition import best_partition
 from ._penalty import absolute_thresholds, quadratic_weights
+from ._spending import Spending, gaussian_sigma
 
 SENSITIVITY = 2 * (1 + SLACK)
 MECHANISMS = ("laplace", "gaussian", "spherical", "block-spherical")
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasePlan:
+class ReleasePlan(Spending):
     """Everything about a release that follows from public facts.
 
     Parameters
@@ -113,7 +113,7 @@ class ReleasePlan:
         """
         radius = SENSITIVITY
         if self.mechanism == "gaussian":
-            sigma = _gaussian_sigma(self.epsilon, self.delta, radius)
+            sigma = gaussian_sigma(self.epsilon, self.delta, radius)
             return IndependentGaussian((sigma,) * self.size)
         if self.mechanism == "laplace":
             return IndependentLaplace.scale_for(self.epsilon, radius, self._profile)
@@ -133,7 +133,7 @@ class ReleasePlan:
         """The same after all expected weights, without building the law."""
         energy = np.square(self._repeated_weights)
         if self.mechanism == "gaussian":
-            ratio = 2 * _gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people
+            ratio = 2 * gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people
             return float(ratio * ratio * energy.sum())
         loss = 2 / (self.n_people * self.epsilon)
         loss *= loss  # a product overflows to infinity, a power would raise
@@ -144,17 +144,6 @@ class ReleasePlan:
             return 2 * loss * (1 / scales).sum() * (energy * scales).sum()
         _, profile = best_partition(self._repeated_weights)
         return loss * np.sum(profile**-2.0) ** 2
-
-    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
-        """What a release by this plan promises."""
-        pure = self.mechanism != "gaussian"
-        return PrivacyGuarantee(
-            definition="pure-dp" if pure else "approx-dp",
-            epsilon=self.epsilon,
-            delta=0.0 if pure else self.delta,
-            unit=unit,
-            seeded=seeded,
-        )
 
     def cut(self, n_functions: int) -> ReleasePlan:
         """The same plan with the first basis functions only."""
@@ -185,9 +174,3 @@ def check_mechanism(mechanism: str, delta: float) -> tuple[str, ...]:
     if mechanism == "gaussian" and delta == 0:
         raise PrivacyError("mechanism='gaussian' needs delta > 0, got delta=0")
     return (mechanism,)
-
-
-@lru_cache(maxsize=64)
-def _gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """The calibration, kept because it takes much longer than a fit."""
-    return analytic_gaussian_sigma(epsilon, delta, sensitivity)

@@ -339,7 +339,7 @@ default="auto"
         return PlannedRelease(
             n_people=n_people,
             epsilon=plan.epsilon,
-            delta=plan.delta if plan.mechanism == "gaussian" else 0.0,
+            delta=plan.spent_delta,
             mechanism=plan.mechanism,
             n_functions=plan.size,
             bias=plan.bias * square,

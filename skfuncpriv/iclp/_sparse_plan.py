@@ -8,7 +8,7 @@ those of the curve, outputs beside each other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from ..noise import (
     NoiseLaw,
     SphericalLaplace,
 )
-from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
 from ..summaries import BallContributions
+from ._spending import Spending, gaussian_sigma
 
 _RADIUS, _SMOOTHNESS = 1.5, 1.7
 _FEWEST = 4
@@ -31,7 +31,7 @@ _MASK_WEIGHT = 0.25
 
 
 @dataclass(frozen=True)
-class SparsePlan:
+class SparsePlan(Spending):
     """Everything about a release that follows from public facts.
 
     Parameters
@@ -75,7 +75,7 @@ class SparsePlan:
         """The law of the noise of the sum, calibrated to the ball that it moves in."""
         radius = self.ball.sensitivity
         if self.mechanism == "gaussian":
-            sigma = _gaussian_sigma(self.epsilon, self.delta, radius)
+            sigma = gaussian_sigma(self.epsilon, self.delta, radius)
             return IndependentGaussian((sigma,) * self.size)
         if self.mechanism == "laplace":
             return IndependentLaplace.scale_for(
@@ -104,7 +104,7 @@ class SparsePlan:
         loss *= loss  # a product overflows to infinity, a power would raise
         ones = np.ones(2)
         if self.mechanism == "gaussian":
-            ratio = _gaussian_sigma(self.epsilon, self.delta, 2.0) / self.n_people
+            ratio = gaussian_sigma(self.epsilon, self.delta, 2.0) / self.n_people
             return ratio * ratio * ones
         if self.mechanism == "laplace":
             return 2 * loss * self.size * ones
@@ -131,17 +131,6 @@ class SparsePlan:
     def expected_square(self) -> float:
         """A bound of the same error: the mean may lie on a bound everywhere."""
         return float(np.square(self.law.std / self.n_people).sum())
-
-    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
-        """What a release by this plan promises."""
-        pure = self.mechanism != "gaussian"
-        return PrivacyGuarantee(
-            definition="pure-dp" if pure else "approx-dp",
-            epsilon=self.epsilon,
-            delta=0.0 if pure else self.delta,
-            unit=unit,
-            seeded=seeded,
-        )
 
 
 def best_plan(
@@ -175,9 +164,3 @@ def best_plan(
 def _tail_energy(rank: int) -> float:
     """The energy beyond the first functions in a stated ball of smooth functions."""
     return float(min(1.0, _RADIUS**2 * rank ** (-2.0 * _SMOOTHNESS)))
-
-
-@lru_cache(maxsize=64)
-def _gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """The calibration, kept because it takes much longer than a fit."""
-    return analytic_gaussian_sigma(epsilon, delta, sensitivity)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from ..noise import (
     SphericalLaplace,
 )
 from ..noise._scales import root_up
-from ..privacy import PrivacyGuarantee, analytic_gaussian_sigma
 from ..summaries import BallContributions, BallSum, averages_in_blocks
+from ._spending import Spending, gaussian_sigma
 
 _CHUNK_VALUES = 1 << 20
 _ROUNDING = Fraction(1, 2**45)  # relative, of products and factors in floats
@@ -80,7 +80,7 @@ def regression_sensitivity(omega: float) -> float:
 
 
 @dataclass(frozen=True)
-class StatisticsPlan:
+class StatisticsPlan(Spending):
     """Everything about a release of sufficient statistics that is public.
 
     Parameters
@@ -179,17 +179,6 @@ class StatisticsPlan:
     def largest_norm(self) -> float:
         """A bound on the norm of the mean of x u'."""
         return 1.0
-
-    def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
-        """What a release by this plan promises."""
-        pure = self.mechanism != "gaussian"
-        return PrivacyGuarantee(
-            definition="pure-dp" if pure else "approx-dp",
-            epsilon=self.epsilon,
-            delta=0.0 if pure else self.delta,
-            unit=unit,
-            seeded=seeded,
-        )
 
     def contributions(
         self, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
@@ -301,9 +290,3 @@ def mean_deviations(
         unit *= math.hypot(1.0, 1 / ratio)
         return unit * ratio * first / omega, unit * second
     return unit / omega, unit
-
-
-@lru_cache(maxsize=64)
-def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """The calibration, kept because it takes longer than a fit."""
-    return analytic_gaussian_sigma(epsilon, delta, sensitivity)
