@@ -32,6 +32,7 @@ from ..summaries import (
     SupportRule,
     ValueBounds,
     averages_in_blocks,
+    project_in_blocks,
 )
 from ._contributions import _in_tenths
 from ._sparse_plan import SparsePlan
@@ -167,7 +168,8 @@ def _projector(
 
         def project(times: np.ndarray, values: np.ndarray) -> np.ndarray:
             knots = rule.knots(times)
-            return basis.projection(knots).T @ rule.heights(times, values, knots)
+            heights = rule.heights(times, values, knots)
+            return project_in_blocks(basis.projection, knots, heights)
 
         return project
     knots = rule.knots(data.grid)

@@ -109,7 +109,7 @@ class ObservedCurves:
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
         if self.matrix is None:
             part, domain = self.curves[rows], self.basis.domain
-            chunks = curve_coefficients(part, self._project, domain, values)
+            chunks = curve_coefficients(part, self.basis.projection, domain, values)
             return np.concatenate(list(chunks))
         centred = np.clip(self.curves.values[rows], values.low, values.high)
         centred -= values.center
@@ -119,16 +119,6 @@ class ObservedCurves:
 
     def place_error(self, basis: Basis) -> float:
         return float(np.linalg.norm(_place_errors(basis, self.n_products)))
-
-    def _project(self, times: np.ndarray) -> np.ndarray:
-        """The projection of one irregular curve, whose times are private.
-
-        On a whole line the interpolant of one point is zero almost everywhere; a basis
-        refuses it, and that refusal would show the number of points.
-        """
-        if len(times) == 1 and getattr(self.basis, "whole_line", False):
-            return np.zeros((1, self.basis.n_basis))
-        return self.basis.projection(times)
 
 
 @dataclass(frozen=True, eq=False)

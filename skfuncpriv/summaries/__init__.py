@@ -2,7 +2,7 @@
 
 from ._ball import BallContributions, BallSum
 from ._bins import BinContributions
-from ._coefficients import curve_coefficients
+from ._coefficients import curve_coefficients, project_in_blocks
 from ._grid import SLACK, GridContributions
 from ._masked import SupportRule
 from ._people import averages_in_blocks, person_averages, person_codes
@@ -22,4 +22,5 @@ __all__ = [
     "curve_coefficients",
     "person_averages",
     "person_codes",
+    "project_in_blocks",
 ]

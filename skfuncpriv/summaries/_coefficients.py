@@ -13,6 +13,7 @@ from ._product import ExactProduct
 from ._value_bounds import ValueBounds
 
 _CHUNK_VALUES = 1 << 18
+_BLOCK_POINTS = 1 << 11
 
 
 def curve_coefficients(
@@ -84,7 +85,53 @@ def _irregular(
         centred = np.clip(curves.values[rows], values.low, values.high) - values.center
         if times[0] < domain[0] or times[-1] > domain[1]:
             times, centred = _cut_to_domain(times, centred, ends)
-        yield (projection(times).T @ centred).reshape(1, -1)
+        yield project_in_blocks(projection, times, centred).reshape(1, -1)
+
+
+def project_in_blocks(
+    projection: Callable[[FloatArray], FloatArray],
+    times: FloatArray,
+    values: FloatArray,
+) -> FloatArray:
+    """Inner products of one curve with the basis functions, in bounded memory.
+
+    Memory that grows with the observations of one person, times functions and nodes,
+    would tell of their number.
+
+    Parameters
+    ----------
+    projection : callable
+        As in `curve_coefficients`; *public*.
+    times : ndarray, shape (k,)
+        Increasing points of the domain; *private*.
+    values : ndarray, shape (k, n_outputs)
+        The heights there; *private*.
+
+    Returns
+    -------
+    ndarray, shape (m, n_outputs)
+        The coefficients.
+
+    Notes
+    -----
+    A row of the projection belongs to one point and depends on its two neighbours
+    only, so a block of rows is that of its points and the two beside them.
+
+    Examples
+    --------
+    >>> from skfuncpriv.basis import CosineBasis
+    >>> from skfuncpriv.summaries import project_in_blocks
+    >>> times = np.linspace(0, 1, 5000)
+    >>> project_in_blocks(CosineBasis(1).projection, times, times[:, None]).round(9)
+    array([[0.5]])
+    """
+    total: FloatArray = np.zeros(())
+    for start in range(0, len(times), _BLOCK_POINTS):
+        stop = min(start + _BLOCK_POINTS, len(times))
+        before, after = max(start - 1, 0), min(stop + 1, len(times))
+        rows = projection(times[before:after])[start - before : stop - before]
+        total = total + rows.T @ values[start:stop]
+    return total
 
 
 def _cut_to_domain(
