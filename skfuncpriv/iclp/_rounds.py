@@ -10,7 +10,6 @@ the bound lose the shares, and nothing else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -85,22 +84,18 @@ class Ball:
 def release_in_rounds(
     rows: np.ndarray,
     rough: ReleasePlan,
-    plan_for: Callable[[float], ReleasePlan],
+    fine: ReleasePlan,
     epsilon: float,
     bits: RandomBits,
-) -> tuple[np.ndarray, ReleasePlan, Ball]:
+) -> tuple[np.ndarray, Ball]:
     """Release a rough mean, a radius, and the sum of what is left.
 
     Parameters
     ----------
     rows : ndarray, shape (n_people, m)
         Everyone's coefficients in units of the norm bound; *private*.
-    rough : ReleasePlan
-        The plan of the first round.
-    plan_for : callable
-        From the radius that was chosen, at most one, to the plan of the second round,
-        of at least as many coefficients as the first and at most m: the smaller the
-        radius, the smaller the noise, and the more coefficients are worth it.
+    rough, fine : ReleasePlan
+        The plans of both rounds.
     epsilon : float
         The budget of the radius.
     bits : RandomBits
@@ -108,10 +103,8 @@ def release_in_rounds(
 
     Returns
     -------
-    released : ndarray, shape (fine.size,)
+    released : ndarray, shape (m,)
         The sum of residuals, in units of the radius, with noise.
-    fine : ReleasePlan
-        The plan of the second round.
     ball : Ball
         What they are residuals of; released, too.
 
@@ -125,19 +118,17 @@ def release_in_rounds(
     rows = _within_unit_ball(rows)
     total = rough.ball.sum(rows[:, : rough.size])
     mean = denoised_sum(draw_release(rough, total, bits), rough) / rough.n_people
-    center = np.zeros(rows.shape[1])
+    center = np.zeros(fine.size)
     center[: rough.size] = _within_unit_ball(mean[None])[0]
 
     largest = (1 + float(np.linalg.norm(center))) * (1 + 2.0**-30)
     residuals = rows - center
     distances = np.minimum(np.linalg.norm(residuals, axis=1), largest)
-    radius = choose_radius(distances, largest, epsilon, bits)
-    fine = plan_for(min(radius, 1.0))
-    ball = Ball(center[: fine.size], radius)
-    if radius >= 1:  # no smaller than where everybody is anyway
+    ball = Ball(center, choose_radius(distances, largest, epsilon, bits))
+    if ball.radius >= 1:  # no smaller than where everybody is anyway
         ball, residuals = Ball.unit(fine.size), rows
-    total = fine.ball.sum(residuals[:, : fine.size] / ball.radius)
-    return draw_release(fine, total, bits), fine, ball
+    total = fine.ball.sum(residuals / ball.radius)
+    return draw_release(fine, total, bits), ball
 
 
 def _within_unit_ball(rows: np.ndarray) -> np.ndarray:
