@@ -327,7 +327,9 @@ default="auto"
         seen = self.features_.seen(rows)
         if seen is not None:  # without data a curve is the public centre
             features[~seen, 0] = self.features_.constant
-        values = features @ self.theta_ @ self._targets.map + self._targets.center
+        with np.errstate(all="ignore"):
+            units = features @ self.theta_
+            values = units @ self._targets.map + self._targets.center
         values = self._targets.shaped(values)
         return self._targets.clipped(values) if self._clip else values
 

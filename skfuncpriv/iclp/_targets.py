@@ -14,6 +14,7 @@ from ._design_curves import CurvePredictor, CurveRows, cannot_miss
 from ._designs import is_curves, public_curves
 
 _SMALLEST, _LARGEST = 1e-100, 1e100
+_UNITS = "use other units of y"
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,8 @@ def public_targets(
         )
         if curves.n_curves != n_rows:
             raise ValueError("y must hold one curve for each row of X")
+        if not values.norm_bound <= _LARGEST:
+            raise ValueError(f"y_bounds must leave norms up to {_LARGEST}: {_UNITS}")
         grid = None if curves.grid is None else points
         predictor = CurvePredictor(
             basis, values, grid, points, estimator.missing, None, curves.is_vector
@@ -167,6 +170,6 @@ def public_targets(
     if not _SMALLEST <= high / 2 - low / 2 <= _LARGEST:
         raise ValueError(
             f"y_bounds must be between {2 * _SMALLEST} and {2 * _LARGEST} apart, got "
-            f"{estimator.y_bounds!r}: use other units of y"
+            f"{estimator.y_bounds!r}: {_UNITS}"
         )
     return ScalarTargets(low, high), read_targets(flat(y), n_rows)
