@@ -10,8 +10,8 @@ import numpy as np
 from .._base import CurveReader, PrivateEstimator, people_of, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
-from .._validation import check_count, check_delta, check_flag, check_positive
-from ..basis import Basis, CosineBasis, KernelBasis
+from .._validation import check_delta, check_flag, check_positive
+from ..basis import Basis
 from ..curves import as_curves
 from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
@@ -29,6 +29,7 @@ from ._covariance_steps import (
 )
 from ._parameters import PublicFacts, output_grid, public_domain, public_values
 from ._radius import choose_radius
+from ._stated_basis import check_basis, stated_basis, stated_size
 
 _MAX_FUNCTIONS = 256
 _MAX_COORDINATES = 256
@@ -133,6 +134,9 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             # Step 3: release how far people are from it.
             residuals = rows - center
             residuals[curves.all_missing] = 0.0
+            if codes is not None:  # a person's mean is over rows that have values
+                seen = ~curves.all_missing
+                residuals, codes = residuals[seen], codes[seen]
             if radius is None:
                 distance = distances_of_people(residuals, codes, n_people)
                 largest = 1 + float(np.sqrt(center @ center))
@@ -230,15 +234,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         if self.mechanism == "gaussian" and delta == 0:
             raise PrivacyError("mechanism='gaussian' needs delta > 0, got delta=0")
         check_flag(self.denoise, "denoise")
-        if self.n_basis != "pss":
-            check_count(self.n_basis, "n_basis")
-        if self.basis is not None:
-            if not isinstance(self.basis, Basis):
-                raise TypeError(f"basis must be a Basis object, got {self.basis!r}")
-            if self.kernel is not None or self.n_basis != "pss":
-                raise ValueError(
-                    "basis says it all: give no kernel and no n_basis with it"
-                )
+        check_basis(self)
         for name in ("norm_bound", "radius"):
             if getattr(self, name) is not None:
                 check_positive(getattr(self, name), name)
@@ -252,15 +248,9 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         n_points: int | None,
     ) -> tuple[CovariancePlan, Basis]:
         """Everything that public facts decide, and all functions that may be used."""
-        if self.basis is not None:
-            basis, n_functions = self.basis, self.basis.n_basis
-        else:
-            n_functions = None if self.n_basis == "pss" else int(self.n_basis)
-            most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
-            if self.kernel is None:
-                basis = CosineBasis(most, domain)
-            else:
-                basis = KernelBasis(self.kernel, most, domain)
+        n_functions = stated_size(self)
+        most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
+        basis = stated_basis(self, most, domain)
         if n_functions and n_functions * n_outputs > _MAX_COORDINATES:
             raise ValueError(
                 f"a covariance of {n_functions} functions and {n_outputs} outputs is "

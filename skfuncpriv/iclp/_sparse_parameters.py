@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_count, check_delta, check_positive, check_real
-from ..basis import Basis, CosineBasis, KernelBasis
+from .._validation import check_delta, check_positive, check_real
+from ..basis import Basis
 from ..summaries import SupportRule, ValueBounds
 from ._plan import check_mechanism
 from ._sparse_plan import SparsePlan, best_plan
+from ._stated_basis import check_basis, stated_basis, stated_size
 
 _MAX_FUNCTIONS = 128
 _SMALLEST = 1e-280
@@ -22,13 +23,7 @@ def check_sparse_parameters(estimator: Any) -> None:
     """Check everything that does not depend on the form of the data."""
     check_positive(estimator.epsilon, "epsilon")
     check_mechanism(estimator.mechanism, check_delta(estimator.delta))
-    if estimator.n_basis != "pss":
-        check_count(estimator.n_basis, "n_basis")
-    if estimator.basis is not None:
-        if not isinstance(estimator.basis, Basis):
-            raise TypeError(f"basis must be a Basis object, got {estimator.basis!r}")
-        if estimator.kernel is not None or estimator.n_basis != "pss":
-            raise ValueError("basis says it all: give no kernel and no n_basis with it")
+    check_basis(estimator)
     estimator._check_ledger()
 
 
@@ -66,17 +61,10 @@ def sparse_plan(
     n_points: int | None,
 ) -> tuple[SparsePlan, Basis]:
     """Choose everything that public facts decide, and all functions of the basis."""
-    fixed = estimator.basis is not None or estimator.n_basis != "pss"
-    available = min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
-    if estimator.basis is not None:
-        basis, available = estimator.basis, estimator.basis.n_basis
-    else:
-        if fixed:
-            available = int(estimator.n_basis)
-        most = 2 * available  # those beyond are not released: the prior fills them in
-        basis = CosineBasis(most, domain)
-        if estimator.kernel is not None:
-            basis = KernelBasis(estimator.kernel, most, domain)
+    stated = stated_size(estimator)
+    available = stated or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
+    most = 2 * available  # those beyond are not released: the prior fills them in
+    basis = stated_basis(estimator, most, domain)
     plan = best_plan(
         n_people,
         n_outputs,
@@ -84,7 +72,7 @@ def sparse_plan(
         float(estimator.delta),
         check_mechanism(estimator.mechanism, estimator.delta),
         available,
-        fixed,
+        stated is not None,
     )
     basis = basis.orthonormalize()
     return plan, basis.first(min(2 * plan.n_functions, basis.n_basis))

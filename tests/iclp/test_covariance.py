@@ -101,6 +101,15 @@ def test_people_without_values_are_at_the_mean():
     assert relative(*fits) < 1e-5
 
 
+def test_rows_without_values_are_no_part_of_the_mean_of_a_person():
+    X, codes = curves(60), np.arange(60) // 2
+    with_gaps = np.vstack([X, np.full((30, 40), np.nan)])
+    model = ICLPCovariance(**FACTS, missing="interpolate", epsilon=1e7, n_basis=3)
+    whole = model.fit(X, groups=codes).coef_.copy()
+    owners = np.append(codes, np.zeros(30, dtype=int))
+    assert relative(model.fit(with_gaps, groups=owners).coef_, whole) < 1e-5
+
+
 def test_vector_curves(shared_data):
     table = pd.read_csv(shared_data / "gait_long.csv")
     wide = [
