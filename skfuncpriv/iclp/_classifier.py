@@ -21,11 +21,10 @@ from ._classifier_facts import (
     check_parameters,
     planned_release,
     private_rows,
-    read_again,
     released_functions,
 )
 from ._classifier_plan import classifier_plan
-from ._designs import public_design
+from ._designs import features_of, public_design
 from ._minimiser import minimiser_value
 from ._row_weights import row_weights
 
@@ -265,7 +264,9 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         check_feature_names(self, X, reset=True)
         codes, classes = read_labels(flat(y), len(rows), stated)
         people, n_people, unit = people_of(groups, X, len(rows))
-        shares = row_weights(sample_weight, self.weight_cap, X, None, len(rows))
+        shares = np.ones(len(rows))
+        if sample_weight is not None:
+            shares = row_weights(sample_weight, self.weight_cap, X, len(rows))
         chosen = classifier_plan(self, design, n_people, unit, len(classes))
         plan, design = chosen.release, chosen.design
         remedy = "epsilon, or more people,"
@@ -317,7 +318,7 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         """
         check_is_fitted(self)
         with np.errstate(all="ignore"):
-            values = read_again(self, X) @ self.theta_
+            values = features_of(self, X) @ self.theta_
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from .._grids import public_grid
 from .._observations import is_fdata
@@ -71,6 +72,45 @@ def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Desig
     return _number_design(estimator, rows.shape[1], smooth), rows
 
 
+def zero_rows(estimator: Any, n_points: int | None, n_outputs: int = 1) -> Any:
+    """One row of zeros in the form that the public parameters state.
+
+    `n_points` is the number of columns, or of points of curves where `X_grid` is none.
+    """
+    if n_points is not None:
+        check_count(n_points, "n_points")
+    domain = estimator.X_domain
+    if domain is None:
+        try:
+            n_bounds = max(map(np.size, estimator.X_bounds))
+        except (TypeError, ValueError):  # they are refused where they are read
+            n_bounds = 1
+        return np.zeros((1, n_points or n_bounds))
+
+    def curves(grid: Any) -> np.ndarray:
+        known = grid is not None and not isinstance(grid, str)
+        count = len(grid) if known else n_points or _DEFAULT_POINTS
+        return np.zeros((1, count, n_outputs) if n_outputs > 1 else (1, count))
+
+    named = [(name, curves(f["X_grid"])) for name, f in predictor_facts(estimator)]
+    if isinstance(domain, dict):
+        return dict(named)
+    tables = [table for _, table in named]
+    return tables[0] if named[0][0] is None else tables
+
+
+def features_of(estimator: Any, X: Any) -> np.ndarray:
+    """Features of rows for a fitted estimator, in the form that it was fitted to."""
+    if hasattr(estimator, "n_features_in_") and len(getattr(X, "shape", ())) > 1:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    design = estimator.features_
+    rows = design.read(X)
+    features, seen = design.transform(rows), design.seen(rows)
+    if seen is not None:  # without data a curve is the public centre
+        features[~seen, 0] = design.constant
+    return features
+
+
 def is_curves(domain: Any, data: Any) -> bool:
     """Whether data hold curves: their type or a domain says so, never their values."""
     return domain is not None or isinstance(data, Curves) or is_fdata(data)
@@ -78,6 +118,8 @@ def is_curves(domain: Any, data: Any) -> bool:
 
 def _number_design(estimator: Any, n_axes: int, smooth: bool) -> Design:
     low, high = _read_box(estimator.X_bounds, n_axes)
+    if not _is_pss(estimator.eta):
+        raise ValueError("eta is of curves: state X_domain, or leave it out")
     kernel = estimator.kernel
     if kernel is None and not (smooth and n_axes <= _MOST_AXES):
         kernel = "linear"

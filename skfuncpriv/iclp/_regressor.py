@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..noise import random_bits, release_lattice
 from ._design_curves import check_same_people
-from ._designs import Design, is_curves, public_design
+from ._designs import Design, features_of, is_curves, public_design
 from ._regressor_fit import (
     Fitted,
     Targets,
@@ -274,7 +274,7 @@ default="auto"
         codes, n_people, unit = people_of(groups, X, len(rows))
         shares = None
         if sample_weight is not None:
-            shares = row_weights(sample_weight, self.weight_cap, X, None, len(rows))
+            shares = row_weights(sample_weight, self.weight_cap, X, len(rows))
         # Only the form of the data decides whether every row is known to count.
         complete = design.seen(rows) is None and targets.seen(values) is None
         is_counted = complete and sample_weight is None
@@ -320,23 +320,17 @@ default="auto"
             Predictions, in units of y; curves on `y_grid_`.
         """
         check_is_fitted(self)
-        if hasattr(self, "n_features_in_") and len(getattr(X, "shape", ())) > 1:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        rows = self.features_.read(X)
-        features = self.features_.transform(rows)
-        seen = self.features_.seen(rows)
-        if seen is not None:  # without data a curve is the public centre
-            features[~seen, 0] = self.features_.constant
         with np.errstate(all="ignore"):
-            units = features @ self.theta_
+            units = features_of(self, X) @ self.theta_
             values = units @ self._targets.map + self._targets.center
         values = self._targets.shaped(values)
         return self._targets.clipped(values) if self._clip else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = self.X_domain is not None
-        tags.input_tags.allow_nan = self.missing == "interpolate"
+        has_curves = self.X_domain is not None
+        tags.input_tags.three_d_array = has_curves
+        tags.input_tags.allow_nan = has_curves and self.missing == "interpolate"
         return tags
 
     def _planned_release(

@@ -28,7 +28,7 @@ from ..noise import FixedPoint, IndependentGaussian
 from ..privacy import PrivacyGuarantee
 from ._design_base import Design
 from ._design_numbers import TYPICAL
-from ._designs import predictor_facts, public_design, read_eta
+from ._designs import public_design, read_eta, zero_rows
 from ._minimiser import minimiser_value
 from ._regressor_plan import (
     MOST_FEATURES,
@@ -38,6 +38,7 @@ from ._regressor_plan import (
     best_plan,
 )
 from ._ridge import NoisyMoments, deviations
+from ._row_weights import divided_among_rows
 from ._statistics import StatisticsPlan
 from ._targets import CurveTargets, ScalarTargets, public_targets
 
@@ -180,7 +181,7 @@ def private_value(
         return plan.release.value(features, units, shares, codes)
     weights = np.ones(len(features)) if shares is None else shares
     if codes is not None:
-        weights = weights / np.bincount(codes)[codes]
+        weights = divided_among_rows(weights, codes)
     whitened = features / np.sqrt(design.penalty)
     return minimiser_value(plan.release, whitened, units, weights)
 
@@ -293,24 +294,16 @@ def planned_release(
     """What a regression would release, before there are data.
 
     Errors are those of predictions of the reference problem. `n_points` is the number
-    of columns of X (one without it, or what `X_grid` says), `n_outputs` that of values
+    of columns of X (see `zero_rows`), `n_outputs` that of values
     of target curves at each point.
     """
     check_parameters(estimator)
     check_count(n_people, "n_samples")
     check_count(n_outputs, "n_outputs")
-    if n_points is not None:
-        check_count(n_points, "n_points")
     y = np.zeros(1)
     if estimator.y_domain is not None:
         y = np.zeros((1, _n_points(estimator.y_grid), n_outputs))
-    X: Any = np.zeros((1, n_points or 1))
-    if estimator.X_domain is not None:
-        facts = predictor_facts(estimator)
-        tables = [np.zeros((1, n_points or _n_points(f["X_grid"]))) for _, f in facts]
-        X = tables[0] if facts[0][0] is None else tables
-        if isinstance(estimator.X_domain, dict):
-            X = dict(zip((name for name, _ in facts), tables, strict=True))
+    X = zero_rows(estimator, n_points)
     design, _ = public_design(estimator, X, smooth=estimator.y_domain is None)
     targets, _ = public_targets(estimator, y, 1)
     plan = best_plan(public_question(estimator, design, targets, n_people, "row", True))

@@ -20,28 +20,11 @@ _NO_CAP = (
 )
 
 
-def row_weights(
-    sample_weight: Any, cap: Any, X: Any, codes: np.ndarray | None, n_rows: int
-) -> np.ndarray:
-    """Weights >= 0 that add up to at most one for each person, shape (n_rows,).
-
-    A weight is lowered to the public cap and divided by it, so that it lies in [0, 1];
-    with `codes`, the person of each row, it is also divided by how many rows that
-    person has. Both are functions of the person's own rows.
-    """
-    if cap is not None:
-        cap = check_positive(cap, "weight_cap")
-    weights = np.ones(n_rows)
-    if sample_weight is not None:
-        if cap is None:
-            raise ValueError(_NO_CAP)
-        weights = _shares(sample_weight, cap, X, n_rows)
-    if codes is not None:
-        weights = weights / np.bincount(codes)[codes]
-    return weights
-
-
-def _shares(weights: Any, cap: float, X: Any, n_rows: int) -> np.ndarray:
+def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
+    """Weights of rows in [0, 1]: lowered to the public cap and divided by it."""
+    if cap is None:
+        raise ValueError(_NO_CAP)
+    cap = check_positive(cap, "weight_cap")
     both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
     if both_pandas and not X.index.equals(weights.index):
         raise ValueError(
@@ -55,3 +38,8 @@ def _shares(weights: Any, cap: float, X: Any, n_rows: int) -> np.ndarray:
         raise ValueError(_WEIGHTS)
     with np.errstate(all="ignore"):
         return np.minimum(numbers, cap) / cap
+
+
+def divided_among_rows(weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Weights over how many rows the person of each has: at most one for a person."""
+    return weights / np.bincount(codes)[codes]

@@ -9,7 +9,7 @@ from skfuncpriv import Curves
 from skfuncpriv.basis import CosineBasis, LegendreBasis
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.gaussian_process._duality import KAPPA
-from skfuncpriv.iclp._designs import public_design
+from skfuncpriv.iclp._designs import public_design, zero_rows
 from tests.iclp.spine import projections
 
 GRID = np.concatenate([np.linspace(0, 1, 9), [1.3, 2.0]])
@@ -200,6 +200,7 @@ BAD = {
     "basis of numbers": ({"kernel": "linear", "X_basis": 3}, "X_basis is of curves"),
     "basis size": ({"X_basis": 5000}, "X_basis must be 'pss' or at most"),
     "eta": ({**CURVE, "eta": 0.5}, "eta must be 'pss' or > 1/2"),
+    "eta of numbers": ({"eta": 2.0}, "eta is of curves"),
     "eta text": ({**CURVE, "eta": "big"}, "eta must be a finite number"),
     "kernel of curves": ({**CURVE, "kernel": "linear"}, "kernel is of rows"),
     "names": ({**TWO, "X_bounds": {"a": (0, 1)}}, "entry for each key"),
@@ -223,3 +224,23 @@ def test_bad_kernels_and_tables_are_refused():
     unequal = {"a": np.zeros((2, 11)), "b": np.zeros((3, 5))}
     with pytest.raises(ValueError, match="one curve for each row"):
         design_of(TWO, unequal)
+
+
+@each_design
+def test_rows_of_zeros_have_the_stated_form(facts, width):
+    bounds = {"X_bounds": (-2.0, np.full(width, 6.0))}
+    stated = {**FACTS, **bounds, **facts} if width < 5 else {**FACTS, **facts}
+    zeros = zero_rows(SimpleNamespace(**stated), None)
+    whole, _ = design_of(stated, rows_of(width))
+    design, rows = design_of(stated, zeros)
+    assert len(rows) == 1
+    assert design.n_columns == width
+    assert design.size == whole.size
+
+
+@pytest.mark.parametrize("bounds", [None, 1.0, (), (0.0,), "ab"], ids=repr)
+def test_bad_bounds_are_refused_by_name_before_there_are_rows(bounds):
+    facts = {"X_bounds": bounds}
+    zeros = zero_rows(SimpleNamespace(**{**FACTS, **facts}), None)
+    with pytest.raises(ValueError, match="X_bounds must be"):
+        design_of(facts, zeros)
