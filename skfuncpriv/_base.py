@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from ._tables import indexed
 from .exceptions import NoiseDominatesWarning
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
@@ -81,8 +82,9 @@ def people_of(groups: Any, X: Any, n_rows: int) -> tuple[np.ndarray | None, int,
     """Codes of the people who own the rows, their number, and the unit of privacy."""
     if groups is None:
         return None, n_rows, "row"
-    both_pandas = hasattr(groups, "iloc") and hasattr(X, "iloc")
-    if both_pandas and not X.index.equals(groups.index):
+    table = indexed(X)
+    both_pandas = hasattr(groups, "iloc") and hasattr(table, "iloc")
+    if both_pandas and not table.index.equals(groups.index):
         raise ValueError(
             "groups has another index than X: align them, as in groups.loc[X.index]"
         )

@@ -84,6 +84,15 @@ def is_frame(X: Any) -> bool:
     return hasattr(type(X), "columns") and hasattr(type(X), "to_numpy")
 
 
+def indexed(X: Any) -> Any:
+    """X, or the first table with an index of a dict or list of them."""
+    parts = list(X.values()) if isinstance(X, dict) else X
+    frames = []
+    if isinstance(parts, list | tuple):
+        frames = [part for part in parts if hasattr(part, "iloc")]
+    return frames[0] if frames else X
+
+
 def refuse_no_table(X: Any) -> None:
     """Refuse a series and a lazy frame by name; other forms are for later checks."""
     if hasattr(type(X), "collect"):

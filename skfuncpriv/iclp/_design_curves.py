@@ -210,6 +210,17 @@ class CurveRows:
         return ~np.any([curves.all_missing for curves in self.curves], axis=0)
 
 
+def _aligned(parts: list[Any]) -> list[Any]:
+    """The tables of several predictors, whose rows must have the same index."""
+    frames = [part for part in parts if hasattr(part, "iloc")]
+    if not all(frames[0].index.equals(frame.index) for frame in frames):
+        raise ValueError(
+            "the frames of X have other indexes than each other: align them, as in "
+            "second.loc[first.index]"
+        )
+    return parts
+
+
 def check_same_people(*parts: Any) -> None:
     """Refuse curves that are named, and in another order than others of the same rows.
 
@@ -241,11 +252,11 @@ def parts_of(X: Any, facts: list[tuple[Any, np.ndarray | None]]) -> list[Any]:
     if isinstance(X, dict):
         if set(X) != set(names):
             raise ValueError(f"X must be a dict with the keys {names}")
-        return [X[name] for name in names]
+        return _aligned([X[name] for name in names])
     if isinstance(X, list | tuple):
         if len(X) != len(names):
             raise ValueError(f"X must hold the curves of {len(names)} predictors")
-        return list(X)
+        return _aligned(list(X))
     lengths = [None if grid is None else len(grid) for _, grid in facts]
     rule = (
         "X must be a dict or a list with the curves of each predictor, or one wide "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._tables import as_numbers
+from .._tables import as_numbers, indexed
 from .._validation import check_positive
 
 _WEIGHTS = (
@@ -25,8 +25,9 @@ def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")
-    both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
-    if both_pandas and not X.index.equals(weights.index):
+    table = indexed(X)
+    both_pandas = hasattr(weights, "iloc") and hasattr(table, "iloc")
+    if both_pandas and not table.index.equals(weights.index):
         raise ValueError(
             "sample_weight has another index than X: align them, as in "
             "sample_weight.loc[X.index]"

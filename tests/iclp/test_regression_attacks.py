@@ -349,3 +349,28 @@ def test_labels_that_do_not_equal_themselves_are_refused_in_our_words(strange, c
     model = ICLPClassifier(X_bounds=(-1, 1), classes=classes)
     with pytest.raises(ValueError, match="labels must be known"):
         model.fit(np.zeros((8, 2)), labels)
+
+
+@pytest.mark.parametrize("is_dict", [False, True])
+def test_frames_in_another_order_are_refused(is_dict):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(np.linspace(-1, 1, 24).reshape(6, 4))
+    y, other = [0, 1, 0, 1, 0, 1], table[::-1]
+    domains = {"left": (0, 1), "right": (0, 1)} if is_dict else [(0, 1), (0, 1)]
+
+    def rows(left, right):
+        return {"left": left, "right": right} if is_dict else [left, right]
+
+    for kind, facts in ((ICLPRegressor, {"y_bounds": (0, 1)}), (ICLPClassifier, {})):
+        model = kind(X_bounds=(-1, 1), X_domain=domains, weight_cap=1.0, **facts)
+        labels = pd.Series(["a", "b", "c"] * 2, index=other.index)
+        weights = pd.Series(np.ones(6), index=other.index)
+        with pytest.raises(ValueError, match="indexes than each other"):
+            model.fit(rows(table, other), y)
+        for mixed in (rows(table, table), rows(table.to_numpy(), table)):
+            with pytest.raises(ValueError, match="groups has another index"):
+                model.fit(mixed, y, groups=labels)
+            with pytest.raises(ValueError, match="sample_weight has another index"):
+                model.fit(mixed, y, sample_weight=weights)
+        model.fit(rows(other, other), y, groups=labels, sample_weight=weights)
+        assert model.n_people_ == 3
