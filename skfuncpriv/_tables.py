@@ -89,7 +89,7 @@ def indexed(X: Any) -> Any:
     parts = list(X.values()) if isinstance(X, dict) else X
     frames = []
     if isinstance(parts, list | tuple):
-        frames = [part for part in parts if hasattr(part, "iloc")]
+        frames = [part for part in parts if is_frame(part) and hasattr(part, "iloc")]
     return frames[0] if frames else X
 
 
