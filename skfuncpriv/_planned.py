@@ -21,7 +21,7 @@ class PlannedRelease:
     mechanism : str
         The noise law.
     n_functions : int
-        M, how many coefficients are released.
+        M, how many functions are used: of a basis for each output, or features.
     bias : float
         A bound on the squared bias over the stated smooth functions.
     sampling : float

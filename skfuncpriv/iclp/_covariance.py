@@ -125,7 +125,7 @@ default=None
     `centred_moment_sensitivity`. The covariance is the second moment minus the product
     of the first ones; it divides by n.
 
-    *Guarantee*: the budgets of the steps add up to epsilon exactly, or those of the
+    *Guarantee*: the budgets of the steps add up to at most epsilon, or those of the
     Gaussian steps compose as Gaussian differential privacy; every step is private given
     what was released before.
 

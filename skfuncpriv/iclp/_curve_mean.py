@@ -74,12 +74,7 @@ class CurveMean(CurveReader, PrivateEstimator):
         lower, upper : ndarray, shape of `mean_`
             The ends of the band.
         """
-        check_is_fitted(self)
-        level = check_positive(level, "level")
-        if level >= 1:
-            raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
-        reach = band_factor(self._noise_curves, self.noise_std_, level)
-        reach *= self.noise_std_
+        reach = self._band_reach(level)
         coef = (self.release_.T * self.weights_).T
         middle = self.basis_.evaluate(self.grid_) @ coef + self._center
         return middle - reach, middle + reach
@@ -136,6 +131,14 @@ class CurveMean(CurveReader, PrivateEstimator):
     def _unit(self) -> float:
         """Of the mean, for a sum in units of the norm bound."""
         return self.norm_bound_ / self.n_people_
+
+    def _band_reach(self, level: float) -> np.ndarray:
+        """How far a simultaneous band reaches on either side, shape of `mean_`."""
+        check_is_fitted(self)
+        level = check_positive(level, "level")
+        if level >= 1:
+            raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
+        return band_factor(self._noise_curves, self.noise_std_, level) * self.noise_std_
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Noise of the curve before denoising, on the grid."""

@@ -316,7 +316,7 @@ def planned_release(
         epsilon=float(estimator.epsilon),
         delta=float(estimator.delta) if release.mechanism == "gaussian" else 0.0,
         mechanism=release.mechanism,
-        n_functions=plan.n_features * plan.n_targets,
+        n_functions=plan.n_features,
         bias=plan.bias * unit,
         sampling=plan.sampling * unit,
         noise=plan.noise * unit,

@@ -10,16 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from .. import _base
 from .._base import PrivateEstimator, people_of
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
-from .._validation import check_count, check_positive
+from .._validation import check_count
 from ..noise import IndependentGaussian, RandomBits, random_bits, release_lattice
 from ..summaries import ValueBounds
-from ._band import band_factor
 from ._curve_mean import CurveMean
 from ._parameters import output_grid, public_domain
 from ._sparse_data import read_observations, sum_masked
@@ -296,12 +294,7 @@ default="auto"
         lower, upper : ndarray, shape of `mean_`
             The ends of the band.
         """
-        check_is_fitted(self)
-        level = check_positive(level, "level")
-        if level >= 1:
-            raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
-        factor = band_factor(self._noise_curves, self.noise_std_, level)
-        reach = factor * self.noise_std_
+        reach = self._band_reach(level)
         return self.mean_ - reach, self.mean_ + reach
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
@@ -341,7 +334,7 @@ default="auto"
             epsilon=plan.epsilon,
             delta=plan.spent_delta,
             mechanism=plan.mechanism,
-            n_functions=plan.size,
+            n_functions=plan.n_functions,
             bias=plan.bias * square,
             sampling=square / n_people,
             noise=plan.expected_square * square,

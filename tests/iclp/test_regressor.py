@@ -382,7 +382,7 @@ def test_a_plan_is_what_a_fit_uses():
     fit = model.fit(X, y)
     assert fit.psi_ == planned.psi
     assert fit.eta_ == planned.eta
-    assert fit.theta_.size == planned.n_functions
+    assert len(fit.theta_) == planned.n_functions
 
 
 def test_coefficients_scatter_as_stated():

@@ -222,7 +222,7 @@ def test_the_plan_is_what_is_released(options):
     X = leaving(500)
     model = PrivateSparseMean(**FACTS, grid=GRID, **options).fit(X)
     plan = model._planned_release(500)
-    assert plan.n_functions == model.law_.size == model.release_.size
+    assert 2 * plan.n_functions == model.law_.size == model.release_.size
     square = model.law_.expected_square / 500**2 * 10.0 * 6.0**2
     assert plan.noise == pytest.approx(square, rel=1e-12)
     assert model.expected_error(500) == plan.noise
