@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +36,7 @@ _MAX_FUNCTIONS = 256
 _MAX_COORDINATES = 256
 _SMALLEST_RADIUS = 2.0**-60  # of the norm bound
 _NORMS = 1e-140, 1e150  # whose squares are numbers
+_LARGEST = 1e305  # noise, whose draws are numbers, too
 
 
 class CovarianceEstimator(CurveReader, PrivateEstimator):
@@ -112,6 +114,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         plan, basis = self._plan(n_people, curves.n_outputs, domain, n_points)
         laws = plan.mean.law, plan.law
         radius = self._public_radius(values)
+        _check_size(plan, values.norm_bound * (radius or 2.0))
         grid = output_grid(self.grid, curves.grid, domain)
         warn_if_noise_dominates(
             plan.expected_square, 1.0, "epsilon, more people or a smaller n_basis"
@@ -361,3 +364,12 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
     def _square(coef: np.ndarray) -> np.ndarray:
         """Coefficients of scalar or vector curves as one symmetric matrix."""
         return coef.reshape(2 * (int(np.sqrt(coef.size)),))
+
+
+def _check_size(plan: CovariancePlan, radius: float) -> None:
+    """Refuse noise that would overflow once it is charged for."""
+    if not math.sqrt(plan.expected_square) * radius * radius <= _LARGEST:
+        raise PrivacyError(
+            "the noise leaves the range of floating point: choose a larger epsilon, or "
+            "other units"
+        )

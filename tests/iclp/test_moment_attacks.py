@@ -6,15 +6,28 @@ Each test is one way that was tried to learn something about a person.
 import itertools
 import math
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from skfuncpriv import Curves, FRLMean, ICLPCovariance, ICLPMean, PrivateFPCA
+from skfuncpriv import (
+    BudgetLedger,
+    Curves,
+    FRLMean,
+    ICLPCovariance,
+    ICLPMean,
+    PrivacyError,
+    PrivateFPCA,
+)
 from skfuncpriv.basis import CosineBasis, SincBasis
 from skfuncpriv.iclp import _radius
+from skfuncpriv.iclp._covariance_plan import plan_covariance
+from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.iclp._rounds import Shares
-from skfuncpriv.noise import exact_epsilon, smaller_reading
+from skfuncpriv.noise import NoiseLaw, exact_epsilon, smaller_reading
+from skfuncpriv.privacy import gaussian_delta
 from skfuncpriv.summaries import project_in_blocks
 from tests.iclp.spine import recorded
 
@@ -42,6 +55,90 @@ def test_rounds_keep_to_the_decimal_that_is_printed():
         shares = Shares.of(epsilon, n_people)
         parts = (shares.rough, shares.radius, shares.fine)
         assert sum(map(smaller_reading, parts)) <= exact_epsilon(epsilon)
+
+
+@pytest.mark.parametrize("mechanism", ["spherical", "gaussian"])
+def test_three_steps_spend_the_decimal_that_is_printed(mechanism):
+    rng, spectrum = np.random.default_rng(5), CosineBasis(8).spectrum
+    for k, epsilon in enumerate([0.1, 0.3, *10 ** rng.uniform(-3, 3, 12)]):
+        plan = plan_covariance(
+            n_people=int(10 ** rng.uniform(0, 6)),
+            n_outputs=1,
+            spectrum=spectrum,
+            epsilon=float(epsilon),
+            delta=1e-5 * (mechanism == "gaussian"),
+            mechanisms=(mechanism,),
+            n_functions=3,
+            fewest=1,
+            public_radius=k % 3 == 0,
+        )
+        left = exact_epsilon(float(epsilon)) - Fraction(plan.epsilon_radius or 0.0)
+        if mechanism == "spherical":
+            spent = Fraction(plan.mean.epsilon) + Fraction(plan._epsilon_moment)
+            assert left * Fraction(1 - 1e-12) <= spent <= left
+            continue
+        deviations = plan.mean.law.deviations[0], plan.law.deviations[0]
+        moves = SENSITIVITY, plan.moment.sensitivity
+        mu = math.hypot(*np.divide(moves, deviations))
+        assert gaussian_delta(float(left), 1.0, mu) <= 1e-5 * (1 + 1e-9)
+        assert gaussian_delta(0.99 * float(left), 1.0, mu) > 1e-5
+
+
+@pytest.mark.parametrize("estimator", [ICLPCovariance, PrivateFPCA])
+@pytest.mark.parametrize(
+    "facts", [{"epsilon": 1e-10}, {"epsilon": 1e-8, "radius": 1e149}]
+)
+def test_noise_beyond_floats_is_refused_before_it_is_charged(
+    estimator, facts, tmp_path
+):
+    path, scale = str(tmp_path / "budget.db"), 1e149
+    BudgetLedger(path, epsilon=5.0)
+    model = estimator(bounds=(-scale, scale), ledger=path, **facts)
+    for person in (0.0, 1e308):
+        with pytest.raises(PrivacyError, match="range of floating point"):
+            model.fit([[0.0, 1.0], [person, 0.0]])
+    assert BudgetLedger(path).spent.epsilon == 0
+    model.set_params(bounds=(-1e130, 1e130), ledger=None, radius=None).fit(np.eye(3))
+    for name, value in vars(model).items():
+        if isinstance(value, np.ndarray):
+            assert np.isfinite(value).all(), name
+
+
+# A failure between the draws
+
+
+@pytest.mark.parametrize("n_draws", [0, 1])
+@pytest.mark.parametrize(
+    ("estimator", "facts"),
+    [(ICLPCovariance, {}), (PrivateFPCA, {}), (ICLPMean, {"rounds": 2})],
+)
+def test_a_failure_between_draws_leaves_nothing_fitted(
+    estimator, facts, n_draws, tmp_path, monkeypatch
+):
+    path = str(tmp_path / "budget.db")
+    BudgetLedger(path, epsilon=5.0)
+    X = np.random.default_rng(6).uniform(-1, 1, (50, 8))
+    model = estimator(bounds=(-1, 1), random_state=0, **facts).fit(X)
+    older = {name: value for name, value in vars(model).items() if name[-1] == "_"}
+    original, done = NoiseLaw.release, []
+
+    def release(*args):
+        if len(done) == n_draws:
+            raise MemoryError
+        done.append(1)
+        return original(*args)
+
+    monkeypatch.setattr(NoiseLaw, "release", release)
+    model.set_params(ledger=path)
+    with pytest.raises(MemoryError):
+        model.fit(-X)
+    assert BudgetLedger(path).spent.epsilon == 1.0
+    assert not hasattr(model, "guarantee_")
+    with pytest.raises(NotFittedError):
+        model.sample() if hasattr(model, "sample") else model.predict(0.5)
+    for name, value in older.items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(getattr(model, name), value)
 
 
 # The radius: half of the usual noise is enough as all scores move in one direction
