@@ -95,7 +95,7 @@ def _person_chunks(
 ) -> Iterator[np.ndarray]:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
     if verbose and not curves.is_regular:  # one by one, so it may take a while
-        chunks = _in_tenths(chunks, curves.n_curves)
+        chunks = in_tenths(chunks, curves.n_curves)
     if codes is None:
         for chunk in chunks:
             yield chunk / values.norm_bound
@@ -118,7 +118,7 @@ def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:
     return bayesian_average(released[None], plan.law, bound, plan.n_outputs)[0]
 
 
-def _in_tenths(chunks: Iterable[np.ndarray], n_chunks: int) -> Iterator[np.ndarray]:
+def in_tenths(chunks: Iterable[np.ndarray], n_chunks: int) -> Iterator[np.ndarray]:
     """Show progress in tenths: the number of rows that people own is private."""
     with tqdm(desc="curves", total=10, bar_format=_SHARE_ONLY) as bar:
         for done, chunk in enumerate(chunks, start=1):

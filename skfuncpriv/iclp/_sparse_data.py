@@ -34,7 +34,7 @@ from ..summaries import (
     averages_in_blocks,
     project_in_blocks,
 )
-from ._contributions import _in_tenths
+from ._contributions import in_tenths
 from ._sparse_plan import SparsePlan
 
 _OTHER_DOMAIN = "The curves are stated on another domain than this one"
@@ -135,7 +135,7 @@ def sum_masked(
     row_ball = BallContributions(1, plan.size, 1.0)
     ticks = iter(repeat(None))
     if verbose:
-        ticks = _in_tenths(repeat(None, data.n_curves), data.n_curves)
+        ticks = in_tenths(repeat(None, data.n_curves), data.n_curves)
 
     def rows(index: Iterable[int]) -> np.ndarray:
         table = np.empty((len(index), plan.size))

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from .. import _base
-from .._base import PrivateEstimator, people_of
+from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
@@ -255,7 +254,7 @@ default="auto"
         grid = output_grid(self.grid, data.grid, domain)
         law = plan.law
         remedy = "epsilon, more people or fewer functions"
-        _base.warn_if_noise_dominates(plan.expected_square, 1.0, remedy)
+        warn_if_noise_dominates(plan.expected_square, 1.0, remedy)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
