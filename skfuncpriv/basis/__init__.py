@@ -10,6 +10,7 @@ from skfuncpriv.basis._monomial import MonomialBasis
 from skfuncpriv.basis._orthonormal import OrthonormalBasis
 from skfuncpriv.basis._piecewise import PiecewisePolynomialBasis
 from skfuncpriv.basis._sinc import SincBasis
+from skfuncpriv.basis._smooth_cosine import SmoothCosineBasis
 from skfuncpriv.basis._tensor import TensorBasis
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "OrthonormalBasis",
     "PiecewisePolynomialBasis",
     "SincBasis",
+    "SmoothCosineBasis",
     "TensorBasis",
     "check_orthonormal",
 ]

@@ -11,14 +11,11 @@ from .._base import people_of, warn_if_noise_dominates
 from .._sklearn import check_feature_names
 from ..basis import Basis
 from ..curves import Curves, as_curves
-from ..exceptions import PrivacyError
 from ..noise import FixedPoint, NoiseLaw, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee
 from ..summaries import ValueBounds
-from ._curve_mean import CurveMean
+from ._curve_mean import CurveMean, check_noise
 from ._parameters import output_grid, public_domain, public_values
-
-_ROOM = 1e5  # in deviations of the noise: curves are sums of some hundred draws
 
 
 class MeanSummary(ABC):
@@ -43,16 +40,6 @@ class MeanSummary(ABC):
     @abstractmethod
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         """What a release promises."""
-
-
-def _check_noise(law: NoiseLaw, unit: float) -> None:
-    """Refuse noise that would overflow in the units of the values."""
-    with np.errstate(over="ignore"):
-        largest = _ROOM * law.std.max() * unit
-    if not np.isfinite(largest):
-        raise PrivacyError(
-            "the noise leaves the range of floating point: choose a larger epsilon"
-        )
 
 
 class BaselineMean(CurveMean):
@@ -89,7 +76,7 @@ class BaselineMean(CurveMean):
         summary = self._summary(n_people, domain, values, curves.grid)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = summary.basis.evaluate(grid)
-        _check_noise(summary.law, values.norm_bound / n_people)
+        check_noise(summary.law, values.norm_bound / n_people)
         remedy = "epsilon, more people or tighter bounds"
         warn_if_noise_dominates(summary.expected_square, 1.0, remedy)
 

@@ -15,8 +15,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._base import CurveReader, PrivateEstimator
 from .._planned import PlannedRelease
 from .._validation import check_count, check_positive
-from ..noise import RandomBits, random_bits
+from ..basis import Basis, CosineBasis
+from ..exceptions import PrivacyError
+from ..noise import NoiseLaw, RandomBits, random_bits
 from ._band import band_factor
+
+_ROOM = 1e5  # in deviations of the noise: curves are sums of some hundred draws
 
 
 class CurveMean(CurveReader, PrivateEstimator):
@@ -26,6 +30,8 @@ class CurveMean(CurveReader, PrivateEstimator):
     ``law_``, ``noise_std_`` and the center, and says what it would release.
     """
 
+    # Unless a basis or a kernel is stated.
+    _default_basis: type[Basis] = CosineBasis
     # What predict is called with are arguments, no metadata to be routed.
     __metadata_request__predict = {"t": metadata_routing.UNUSED}  # noqa: RUF012
 
@@ -147,3 +153,13 @@ class CurveMean(CurveReader, PrivateEstimator):
         functions = self.basis_.evaluate(self.grid_) * self.weights_
         curves = np.tensordot(draws, functions, ([1], [1]))
         return np.moveaxis(curves, -1, 1)
+
+
+def check_noise(law: NoiseLaw, unit: float) -> None:
+    """Refuse noise that would overflow in the units of the values."""
+    with np.errstate(over="ignore"):
+        largest = _ROOM * law.std.max() * unit
+    if not np.isfinite(largest):
+        raise PrivacyError(
+            "the noise leaves the range of floating point: choose a larger epsilon"
+        )

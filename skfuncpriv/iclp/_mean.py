@@ -15,6 +15,7 @@ from sklearn.base import clone
 from .._base import people_of
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
+from ..basis import SmoothCosineBasis
 from ..curves import as_curves
 from ..noise import random_bits
 from ..summaries import ValueBounds
@@ -24,7 +25,7 @@ from ._contributions import (
     person_coefficients,
     sum_contributions,
 )
-from ._curve_mean import CurveMean
+from ._curve_mean import CurveMean, check_noise
 from ._parameters import (
     check_parameters,
     output_grid,
@@ -35,7 +36,13 @@ from ._parameters import (
     warn_if_noise_dominates,
 )
 from ._plan import ReleasePlan
-from ._rounds import Ball, Shares, release_in_rounds, two_rounds_help
+from ._rounds import (
+    Ball,
+    Shares,
+    plan_rounds,
+    release_in_rounds,
+    two_rounds_help,
+)
 
 
 class ICLPMean(CurveMean):
@@ -72,7 +79,7 @@ default="auto"
     kernel : str, kernel object or callable, default=None
         *Public.* Use the Karhunen-Loeve basis of this kernel; see `KernelBasis`.
     basis : Basis, default=None
-        *Public.* The basis; None is that of `kernel`, or cosines.
+        *Public.* The basis; None is that of `kernel`, or a `SmoothCosineBasis`.
     n_basis : int or "pss", default="pss"
         *Public.* How many functions are used; "pss" selects from public facts.
     eta : float or "pss", default="pss"
@@ -189,6 +196,8 @@ default=None
     (12,)
     """
 
+    _default_basis = SmoothCosineBasis
+
     def __init__(
         self,
         *,
@@ -271,10 +280,12 @@ default=None
         shares = self._shares(n_people, plan.expected_square)
         guarantee = plan.guarantee(unit, bits.seeded)
         if shares is not None:
-            rough, _ = public_plan(self._with(shares.rough, 0.0), *facts)
-            plan, basis = public_plan(self._with(shares.fine), *facts)
-            fine = plan.guarantee(unit, bits.seeded)
-            guarantee = replace(fine, epsilon=float(self.epsilon))
+            rough, fine = self._with(shares.rough, 0.0), self._with(shares.fine)
+            rounds = plan_rounds(rough, fine, shares.radius, facts)
+            plan, basis = rounds.fine_for(1.0), rounds.basis
+            last = plan.guarantee(unit, bits.seeded)
+            guarantee = replace(last, epsilon=float(self.epsilon))
+        check_noise(plan.law, values.norm_bound / n_people)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = basis.evaluate(grid)
         warn_if_noise_dominates(plan)
@@ -291,11 +302,11 @@ default=None
             if shares is None:
                 released = draw_release(plan, private, bits)
             else:
-                budget = shares.radius
-                released, ball = release_in_rounds(private, rough, plan, budget, bits)
+                released, plan, ball = release_in_rounds(private, rounds, bits)
 
             # Step 3: public post-processing.
-            self.basis_, self.grid_ = basis, grid
+            self.basis_, self.grid_ = basis.first(len(plan.spectrum)), grid
+            functions = functions[:, : len(plan.spectrum)]
             self._set_release(released, plan, values, functions, curves.is_vector, ball)
         vars(self).pop("n_features_in_", None)
         if curves.is_regular:

@@ -19,11 +19,12 @@ from .._validation import (
     check_positive,
     check_real,
 )
-from ..basis import Basis, CosineBasis, KernelBasis
+from ..basis import Basis
 from ..curves import Curves
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
 from ._selection import bias_bound, select_plan
+from ._stated_basis import check_basis, stated_basis, stated_size
 
 _MAX_FUNCTIONS = 256
 _DEFAULT_POINTS = 101
@@ -55,13 +56,7 @@ def check_parameters(estimator: Any) -> None:
             f"psi={estimator.psi!r} is not used with denoise=True: denoising replaces "
             "the quadratic penalty; pass denoise=False"
         )
-    if estimator.n_basis != "pss":
-        check_count(estimator.n_basis, "n_basis")
-    if estimator.basis is not None:
-        if not isinstance(estimator.basis, Basis):
-            raise TypeError(f"basis must be a Basis object, got {estimator.basis!r}")
-        if estimator.kernel is not None or estimator.n_basis != "pss":
-            raise ValueError("basis says it all: give no kernel and no n_basis with it")
+    check_basis(estimator)
     if estimator.norm_bound is not None:
         check_positive(estimator.norm_bound, "norm_bound")
     if not isinstance(estimator.ledger, str | PathLike | None):
@@ -140,16 +135,15 @@ def public_plan(
     n_outputs: int,
     domain: tuple[float, float],
     n_points: int | None,
+    spread: float = 1.0,
 ) -> tuple[ReleasePlan, Basis]:
-    """Choose everything that public facts decide, and the basis to go with it."""
-    if estimator.basis is not None:
-        basis, n_functions = estimator.basis, estimator.basis.n_basis
-    else:
-        n_functions = None if estimator.n_basis == "pss" else int(estimator.n_basis)
-        most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
-        basis = CosineBasis(most, domain)
-        if estimator.kernel is not None:
-            basis = KernelBasis(estimator.kernel, most, domain)
+    """Choose everything that public facts decide, and the basis to go with it.
+
+    `spread` is the radius of the ball of contributions, in units of the norm bound.
+    """
+    n_functions = stated_size(estimator)
+    most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
+    basis = stated_basis(estimator, most, domain, estimator._default_basis)
     basis = basis.orthonormalize()
     plan = ReleasePlan(
         n_people=n_people,
@@ -159,6 +153,7 @@ def public_plan(
         delta=float(estimator.delta),
         noise=estimator.noise,
         penalty=estimator.penalty,
+        spread=spread,
     )
     plan = select_plan(
         plan,

@@ -53,6 +53,9 @@ class ReleasePlan(Spending):
     knee : float
         The rank j at which the denoiser is expected to halve a coefficient; it is
         expected to multiply by 1 / (1 + (j / knee)^2). Infinite without a denoiser.
+    spread : float
+        The radius of the ball that contributions are clipped to, in units of the norm
+        bound: the noise that is reckoned with is in proportion to it.
     """
 
     n_people: int
@@ -66,6 +69,7 @@ class ReleasePlan(Spending):
     eta: float = 1.5
     psi: float = 0.0
     knee: float = np.inf
+    spread: float = 1.0
 
     @property
     def size(self) -> int:
@@ -130,8 +134,11 @@ class ReleasePlan(Spending):
 
     @property
     def predicted_square(self) -> float:
-        """The same after all expected weights, without building the law."""
-        energy = np.square(self._repeated_weights)
+        """The same after all expected weights, without building the law.
+
+        In units of the norm bound, hence times the squared `spread`.
+        """
+        energy = np.square(self.spread * self._repeated_weights)
         if self.mechanism == "gaussian":
             ratio = 2 * gaussian_sigma(self.epsilon, self.delta, 1.0) / self.n_people
             return float(ratio * ratio * energy.sum())
@@ -143,7 +150,7 @@ class ReleasePlan(Spending):
             scales = np.square(self._profile)
             return 2 * loss * (1 / scales).sum() * (energy * scales).sum()
         _, profile = best_partition(self._repeated_weights)
-        return loss * np.sum(profile**-2.0) ** 2
+        return loss * (self.spread * np.sum(profile**-2.0)) ** 2
 
     def cut(self, n_functions: int) -> ReleasePlan:
         """The same plan with the first basis functions only."""

@@ -10,13 +10,17 @@ the bound lose the shares, and nothing else.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from ..basis import Basis
 from ..noise import RandomBits, exact_epsilon
 from ._contributions import denoised_sum, draw_release
+from ._parameters import public_plan
 from ._plan import ReleasePlan
 from ._radius import choose_radius
 
@@ -24,6 +28,7 @@ _INFORMATIVE = 2000.0  # people times epsilon, from which on two rounds are trie
 # shares of 5 % each, so that widely scattered curves have at most a quarter more noise
 _ROUGH = 100.0  # people times epsilon of the rough mean, and of the radius,
 _LEAST = 0.02  # but not less than this share of epsilon
+_SMALLEST = 2.0**-4  # that the number of coefficients follows
 _NEGLIGIBLE = 0.1  # noise, as a share of a bound of the sampling error
 
 
@@ -81,30 +86,85 @@ class Ball:
         return cls(np.zeros(size), 1.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """The public plans of two rounds.
+
+    Parameters
+    ----------
+    rough : ReleasePlan
+        The first round.
+    fine_for : callable
+        From the radius that was chosen, at most one, to the second round: the smaller
+        the radius the smaller the noise, and the more coefficients are worth it. At
+        least as many as in the first round.
+    epsilon : float
+        The budget of the radius.
+    basis : Basis
+        All functions that the second round may take.
+    """
+
+    rough: ReleasePlan
+    fine_for: Callable[[float], ReleasePlan]
+    epsilon: float
+    basis: Basis
+
+
+def plan_rounds(
+    rough: Any, fine: Any, epsilon: float, facts: tuple[Any, ...]
+) -> Rounds:
+    """Plan two rounds.
+
+    Parameters
+    ----------
+    rough, fine : ICLPMean
+        The parameters of both rounds.
+    epsilon : float
+        The budget of the radius.
+    facts : tuple
+        What else `public_plan` takes.
+
+    Returns
+    -------
+    Rounds
+        With one noise law for the second round, whatever the radius will be: the
+        charge comes before it. What could fail for a radius fails here.
+    """
+    plan, _ = public_plan(fine, *facts)
+    fine.set_params(mechanism=plan.mechanism)
+    finest, basis = public_plan(fine, *facts, _SMALLEST)
+    _ = finest.law
+    most, fewest = len(finest.spectrum), len(plan.spectrum)
+
+    def fine_for(radius: float) -> ReleasePlan:
+        chosen, _ = public_plan(fine, *facts, radius)
+        size = min(max(fewest, len(chosen.spectrum)), most)
+        return replace(finest, knee=chosen.knee, spread=radius).cut(size)
+
+    first, _ = public_plan(rough, *facts)
+    return Rounds(first.cut(fewest), fine_for, epsilon, basis)
+
+
 def release_in_rounds(
-    rows: np.ndarray,
-    rough: ReleasePlan,
-    fine: ReleasePlan,
-    epsilon: float,
-    bits: RandomBits,
-) -> tuple[np.ndarray, Ball]:
+    rows: np.ndarray, rounds: Rounds, bits: RandomBits
+) -> tuple[np.ndarray, ReleasePlan, Ball]:
     """Release a rough mean, a radius, and the sum of what is left.
 
     Parameters
     ----------
     rows : ndarray, shape (n_people, m)
         Everyone's coefficients in units of the norm bound; *private*.
-    rough, fine : ReleasePlan
-        The plans of both rounds.
-    epsilon : float
-        The budget of the radius.
+    rounds : Rounds
+        The plans.
     bits : RandomBits
         The source of randomness.
 
     Returns
     -------
-    released : ndarray, shape (m,)
+    released : ndarray, shape (fine.size,)
         The sum of residuals, in units of the radius, with noise.
+    fine : ReleasePlan
+        The plan of the second round.
     ball : Ball
         What they are residuals of; released, too.
 
@@ -115,20 +175,22 @@ def release_in_rounds(
     one person's data and of what was released, which is all that `choose_radius`
     needs, and so is every residual, which is clipped, last, in `BallContributions`.
     """
-    rows = _within_unit_ball(rows)
+    rows, rough = _within_unit_ball(rows), rounds.rough
     total = rough.ball.sum(rows[:, : rough.size])
     mean = denoised_sum(draw_release(rough, total, bits), rough) / rough.n_people
-    center = np.zeros(fine.size)
+    center = np.zeros(rows.shape[1])
     center[: rough.size] = _within_unit_ball(mean[None])[0]
 
     largest = (1 + float(np.linalg.norm(center))) * (1 + 2.0**-30)
     residuals = rows - center
     distances = np.minimum(np.linalg.norm(residuals, axis=1), largest)
-    ball = Ball(center, choose_radius(distances, largest, epsilon, bits))
-    if ball.radius >= 1:  # no smaller than where everybody is anyway
+    radius = choose_radius(distances, largest, rounds.epsilon, bits)
+    fine = rounds.fine_for(min(radius, 1.0))
+    ball = Ball(center[: fine.size], radius)
+    if radius >= 1:  # no smaller than where everybody is anyway
         ball, residuals = Ball.unit(fine.size), rows
-    total = fine.ball.sum(residuals / ball.radius)
-    return draw_release(fine, total, bits), ball
+    total = fine.ball.sum(residuals[:, : fine.size] / ball.radius)
+    return draw_release(fine, total, bits), fine, ball
 
 
 def _within_unit_ball(rows: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._validation import check_count
@@ -26,10 +27,15 @@ def stated_size(estimator: Any) -> int | None:
     return None if estimator.n_basis == "pss" else int(estimator.n_basis)
 
 
-def stated_basis(estimator: Any, size: int, domain: tuple[float, float]) -> Basis:
-    """The stated basis; otherwise so many functions of the kernel, or cosines."""
+def stated_basis(
+    estimator: Any,
+    size: int,
+    domain: tuple[float, float],
+    default: Callable[[int, tuple[float, float]], Basis] = CosineBasis,
+) -> Basis:
+    """The stated basis; otherwise so many functions of the kernel, or the default."""
     if estimator.basis is not None:
         return estimator.basis
     if estimator.kernel is None:
-        return CosineBasis(size, domain)
+        return default(size, domain)
     return KernelBasis(estimator.kernel, size, domain)

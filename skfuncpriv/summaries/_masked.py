@@ -113,7 +113,7 @@ class SupportRule:
         table[inside, 0] = 0.0
         for k, column in enumerate(values[rows].T, start=1):
             table[inside, k] = np.interp(knots[inside], points, column)
-        return np.clip(np.nan_to_num(table, nan=0.0), -1.0, 1.0)
+        return np.asarray(np.clip(np.nan_to_num(table, nan=0.0), -1.0, 1.0))
 
     def _runs(self, times: FloatArray) -> tuple[np.ndarray, np.ndarray]:
         """The first and the last observation of every span."""

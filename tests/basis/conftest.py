@@ -13,6 +13,7 @@ from skfuncpriv.basis import (
     MonomialBasis,
     PiecewisePolynomialBasis,
     SincBasis,
+    SmoothCosineBasis,
 )
 
 DOMAINS = [(0.0, 1.0), (-3.0, 21.0), (1e3, 1e3 + 0.5)]
@@ -28,6 +29,7 @@ def _pieces(n_basis, domain, degree, continuity):
 # Constructors (n_basis, domain) -> basis that check both.
 SIZED = {
     "cosine": CosineBasis,
+    "smooth cosine": SmoothCosineBasis,
     "fourier": FourierBasis,
     "legendre": LegendreBasis,
     "spline": BSplineBasis,

@@ -77,11 +77,27 @@ def cosine(t, n_basis, domain):
     return np.stack(table, axis=1)
 
 
-def projections(curves, grid, n_basis, domain):
-    """Inner products of piecewise linear curves with cosines, shape (n, n_basis)."""
+def smooth_cosine(t, n_basis, domain):
+    """1, t, t^2 and cosines made orthonormal, written a second time."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+
+    def raw(x):
+        cosines = np.cos(np.pi * np.outer(x, np.arange(1, n_basis)))
+        return np.column_stack([np.ones_like(x), x, x**2, cosines])[:, :n_basis]
+
+    root = np.sqrt(weights / 2)[:, None]
+    factor = np.linalg.qr(root * raw((nodes + 1) / 2), mode="r")
+    factor *= np.sign(np.diag(factor))[:, None]
+    low, high = domain
+    table = raw((t - low) / (high - low)) @ np.linalg.inv(factor)
+    return table / np.sqrt(high - low)
+
+
+def projections(curves, grid, n_basis, domain, functions=cosine):
+    """Inner products of piecewise linear curves with functions, (n, n_basis)."""
     edges = np.unique(np.concatenate([domain, grid]))
     nodes, weights = np.polynomial.legendre.leggauss(20)
     half = np.diff(edges)[:, None] / 2
     points = (edges[:-1, None] + half * (1 + nodes)).ravel()
     heights = np.stack([np.interp(points, grid, curve) for curve in curves])
-    return (heights * (half * weights).ravel()) @ cosine(points, n_basis, domain)
+    return (heights * (half * weights).ravel()) @ functions(points, n_basis, domain)

@@ -19,7 +19,8 @@ from skfuncpriv.noise import (
     SphericalLaplace,
     release_lattice,
 )
-from tests.iclp.spine import cosine, private_sum, projections, recorded, silenced
+from tests.iclp import spine
+from tests.iclp.spine import private_sum, recorded, silenced, smooth_cosine
 
 DOMAIN = (-2.0, 4.0)
 GRID = np.linspace(*DOMAIN, 25)
@@ -42,10 +43,15 @@ def curves(n_curves=40, grid=GRID, seed=0):
     return 5 + rng.normal(0, 3, (n_curves, 1)) + 3 * np.sin(grid + phase)
 
 
+def projections(X, grid, n_basis):
+    """Inner products of curves with the functions of the default basis."""
+    return spine.projections(X, grid, n_basis, DOMAIN, smooth_cosine)
+
+
 def clipped_mean(X, n_basis=N_BASIS, center=5.0):
     """Coefficients of the mean of clipped curves, by another quadrature."""
     centred = np.clip(X, 0, 10) - center
-    return projections(centred, GRID, n_basis, DOMAIN).mean(axis=0)
+    return projections(centred, GRID, n_basis).mean(axis=0)
 
 
 def lattice_step(model):
@@ -68,7 +74,7 @@ def test_without_noise_it_is_the_projection_of_the_mean(law, denoise):
     noise = 15 * model.noise_std_.max() * math.sqrt(6)
     assert noise < 1e-5
     np.testing.assert_allclose(model.coef_, expected, atol=noise)
-    curve = 5 + cosine(GRID, N_BASIS, DOMAIN) @ expected
+    curve = 5 + smooth_cosine(GRID, N_BASIS, DOMAIN) @ expected
     np.testing.assert_allclose(model.mean_, curve, atol=3 * noise)
 
 
@@ -78,7 +84,7 @@ def test_groups_are_averaged_before_people_are():
     groups[:9] = np.arange(9)
     model = ICLPMean(**FACTS, epsilon=1e8, n_basis=N_BASIS, psi=0.0)
     model.fit(X, groups=groups)
-    rows = projections(np.clip(X, 0, 10) - 5, GRID, N_BASIS, DOMAIN)
+    rows = projections(np.clip(X, 0, 10) - 5, GRID, N_BASIS)
     people = [rows[groups == person].mean(axis=0) for person in range(9)]
     np.testing.assert_allclose(model.coef_, np.mean(people, axis=0), atol=1e-5)
     assert abs(np.mean(people, axis=0) - rows.mean(axis=0)).max() > 1e-2
@@ -111,7 +117,7 @@ def test_norm_bound_shrinks_long_contributions():
     tau = 6.0
     model = ICLPMean(**FACTS, epsilon=1e8, n_basis=N_BASIS, psi=0.0, norm_bound=tau)
     model.fit(X)
-    rows = projections(np.clip(X, 0, 10) - 5, GRID, N_BASIS, DOMAIN)
+    rows = projections(np.clip(X, 0, 10) - 5, GRID, N_BASIS)
     norms = np.linalg.norm(rows, axis=1)
     assert (norms > tau).any()
     assert (norms < tau).any()
@@ -129,7 +135,7 @@ def test_center_is_subtracted_and_added_again(center):
     model.fit(X)
     expected = clipped_mean(X, center=center)
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5)
-    curve = center + cosine(GRID, N_BASIS, DOMAIN) @ expected
+    curve = center + smooth_cosine(GRID, N_BASIS, DOMAIN) @ expected
     np.testing.assert_allclose(model.mean_, curve, atol=1e-5)
     np.testing.assert_allclose(model.predict(GRID), model.mean_, atol=1e-12)
     reach = np.broadcast_to(np.maximum(10 - center, center), GRID.shape)
@@ -229,7 +235,7 @@ def test_curves_at_points_of_their_own():
     flat = Curves(np.concatenate(values), np.concatenate(times), offsets)
     model = ICLPMean(**FACTS, epsilon=1e8, n_basis=N_BASIS, psi=0.0).fit(flat)
     line = slopes.mean() * GRID[None]
-    expected = projections(line, GRID, N_BASIS, DOMAIN)[0]
+    expected = projections(line, GRID, N_BASIS)[0]
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5)
 
 
@@ -246,7 +252,7 @@ def test_vector_values(law):
     assert model.norm_bound_ == pytest.approx(math.hypot(5, 100) * math.sqrt(6))
     np.testing.assert_allclose(model.coef_[:, 0], clipped_mean(X[:, :, 0]), atol=1e-4)
     second = np.clip(X[:, :, 1], -100, 100)
-    expected = projections(second, GRID, N_BASIS, DOMAIN).mean(axis=0)
+    expected = projections(second, GRID, N_BASIS).mean(axis=0)
     np.testing.assert_allclose(model.coef_[:, 1], expected, atol=1e-4)
     one = ICLPMean(**{**FACTS, **law}, epsilon=5.0).fit(X[:, :, :1])
     flat = ICLPMean(**{**FACTS, **law}, epsilon=5.0).fit(X[:, :, 0])
@@ -308,7 +314,7 @@ def test_a_person_without_values_counts_with_contribution_zero(form, parameters)
         )
     model.fit(data, groups=groups)
     assert model.n_people_ == n_people
-    rows = projections(np.clip(X[1:], 0, 10) - 5, GRID, N_BASIS, DOMAIN)
+    rows = projections(np.clip(X[1:], 0, 10) - 5, GRID, N_BASIS)
     rows = np.delete(rows, 6, axis=0)
     if form == "people":
         rows = np.vstack([rows[:2].mean(axis=0), rows[2:]])
@@ -342,7 +348,7 @@ def test_predict_is_the_curve_everywhere_on_the_domain():
     t = np.random.default_rng(0).uniform(*DOMAIN, (3, 4, 2))
     values = model.predict(t)
     assert values.shape == t.shape
-    expected = 5 + cosine(t.ravel(), len(model.coef_), DOMAIN) @ model.coef_
+    expected = 5 + smooth_cosine(t.ravel(), len(model.coef_), DOMAIN) @ model.coef_
     np.testing.assert_allclose(values.ravel(), expected, rtol=1e-10)
     assert np.shape(model.predict(0.5)) == ()
     assert model.predict([]).shape == (0,)
@@ -462,7 +468,7 @@ def test_expected_error_is_that_of_the_law(law, denoise):
         assert before == pytest.approx(unit**2 * model.law_.expected_square, rel=1e-12)
     # Also the integral of the variance of the curve.
     fine = np.linspace(*DOMAIN, 2001)
-    table = cosine(fine, len(model.coef_), DOMAIN) ** 2
+    table = smooth_cosine(fine, len(model.coef_), DOMAIN) ** 2
     variance = table @ (unit * model.law_.std * model.weights_) ** 2
     assert before == pytest.approx(np.trapezoid(variance, fine), rel=1e-4)
     vector = ICLPMean(**facts).fit(np.stack([curves()] * 2, axis=2))
@@ -584,7 +590,7 @@ def test_quadratic_penalty_multiplies_the_release(law):
     spectrum = 4 * rate**3 / (rate**2 + frequency**2) ** 2
     weights = spectrum**2 / (spectrum**2 + 1e-2)
     np.testing.assert_allclose(model.coef_, weights * model.release_, rtol=1e-12)
-    curve = 5 + cosine(GRID, N_BASIS, DOMAIN) @ (weights * model.release_)
+    curve = 5 + smooth_cosine(GRID, N_BASIS, DOMAIN) @ (weights * model.release_)
     np.testing.assert_allclose(model.mean_, curve, rtol=1e-10)
 
 

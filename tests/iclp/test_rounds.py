@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skfuncpriv import BudgetLedger, ICLPMean
+from skfuncpriv import BudgetLedger, ICLPMean, PrivacyError
 from skfuncpriv.iclp import _rounds
 from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.iclp._rounds import Ball, Shares
@@ -206,9 +206,11 @@ def test_noise_of_the_last_round_is_stated():
     X = narrow()
     facts = {**FACTS, "epsilon": 8.0}
     model = ICLPMean(**facts).fit(X)
-    noise = model.law_.expected_square * (model.norm_bound_ / 300) ** 2
-    square = np.trapezoid(model.noise_std_**2, GRID)
-    assert square == pytest.approx(noise, rel=0.05)
+    unit = model.norm_bound_ / 300
+    noise = model.law_.expected_square * unit**2
+    functions = model.basis_.evaluate(GRID)
+    variance = np.square(functions) @ np.square(unit * model.law_.std)
+    np.testing.assert_allclose(model.noise_std_, np.sqrt(variance))
     assert noise <= model.expected_error(300, n_points=40) * (1 + 1e-9)
     with silenced():
         exact = ICLPMean(**{**facts, "rounds": 1, "epsilon": 1e3}).fit(X)
@@ -265,3 +267,26 @@ def test_the_unit_ball_is_that_of_one_round():
     ball = Ball.unit(3)
     assert ball.radius == 1.0
     np.testing.assert_array_equal(ball.center, np.zeros(3))
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_noise_that_overflows_is_refused_before_the_charge(rounds, tmp_path):
+    path = str(tmp_path / "budget.db")
+    BudgetLedger(path, epsilon=5.0)
+    facts = {"bounds": (-8e307, 8e307), "rounds": rounds, "ledger": path}
+    with pytest.raises(PrivacyError, match="range of floating point"):
+        ICLPMean(**facts, epsilon=1.0).fit(narrow(20))
+    assert BudgetLedger(path).spent.epsilon == 0
+
+
+def test_people_who_are_alike_get_more_coefficients():
+    t = np.linspace(0, 1, 200)
+    level = np.random.default_rng(0).uniform(-0.5, 0.5, (2000, 1))
+    sizes = []
+    for rounds in (1, 2):
+        facts = {**FACTS, "rounds": rounds, "epsilon": 0.5}
+        model = ICLPMean(**facts).fit(level + np.sin(6 * t))
+        assert model.basis_.n_basis == len(model.coef_) == model.law_.size
+        np.testing.assert_allclose(model.predict(t), model.mean_, atol=1e-9)
+        sizes.append(len(model.coef_))
+    assert sizes[1] > 1.2 * sizes[0]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from skfuncpriv import Curves, ICLPMean
-from skfuncpriv.basis import CosineBasis
+from skfuncpriv.basis import SmoothCosineBasis
 from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.noise import (
     BlockSpherical,
@@ -102,7 +102,7 @@ def candidates(rng):
         np.where(GRID < 1, -1e9, 1e9),
     ]
     people += [rng.normal(0, 10.0**k, size) for k in range(-3, 4)]
-    functions = CosineBasis(5, DOMAIN).evaluate(GRID)
+    functions = SmoothCosineBasis(5, DOMAIN).evaluate(GRID)
     people += [sign * 1e6 * column for column in functions.T for sign in (1, -1)]
     return people
 
@@ -253,7 +253,7 @@ def worst_pair(law, epsilon, n_basis):
         weights = 1 / (np.array(noise.scales) * np.sqrt(noise.sizes))
         direction = np.repeat(weights, noise.sizes)
     direction = direction / np.linalg.norm(direction)
-    curve = 1e4 * (CosineBasis(n_basis, DOMAIN).evaluate(grid) @ direction)
+    curve = 1e4 * (SmoothCosineBasis(n_basis, DOMAIN).evaluate(grid) @ direction)
     other = np.zeros(801)
     pair = [private_sum(model, np.stack([other, sign * curve])) for sign in (1, -1)]
     assert all(released.law == noise for released in pair)
