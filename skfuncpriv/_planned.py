@@ -31,6 +31,12 @@ class PlannedRelease:
     eta, psi, bandwidth : float, default=None
         The exponent and strength of the penalty, or the bandwidth (a tuple where axes
         differ); None has none.
+    released : str, default="the released function"
+        What the errors are those of.
+    size : float, default=None
+        The measure of its domain, in units of the domain; 1 for the answers to rows.
+    place : str, default="at a point"
+        Where the square root of error / size is the error, of all outputs together.
     """
 
     n_people: int
@@ -44,6 +50,9 @@ class PlannedRelease:
     eta: float | None = None
     psi: float | None = None
     bandwidth: float | tuple[float, ...] | None = None
+    released: str = "the released function"
+    size: float | None = None
+    place: str = "at a point"
 
     @property
     def risk(self) -> float:

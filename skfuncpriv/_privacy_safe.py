@@ -32,12 +32,12 @@ _COLUMNS = {
     "bandwidth": "bandwidth",
     **{name: name for name in _ERRORS},
 }
-_ERROR_UNITS = "bias, sampling and noise (before denoising) are {}"
-_SQUARES = _ERROR_UNITS.format("squared L2 errors, which add up")
-_ROOTS = _ERROR_UNITS.format("root mean squares per point")
+_LEGEND = (
+    "M is the number of functions; bias, sampling and noise (before denoising) are"
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParameterTable:
     """What an estimator would choose for numbers of people and budgets.
 
@@ -52,8 +52,10 @@ class ParameterTable:
     `bias` is a bound over the smooth functions that the estimator plans for, `sampling`
     a bound on the error of the same people without noise, and `noise` the expected
     error of the noise before denoising, each a squared L2 norm in the units of what is
-    released. Parameters that a mechanism does not have are None, and columns without
-    any are left out of the text. A psi of 0 is no penalty.
+    released, of all outputs together. The text shows them per point: the square root of
+    error / size, with the size of the domain. Parameters that a mechanism does not have
+    are None, and columns without any are left out of the text. A psi of 0 is no
+    penalty. M in the text is `n_functions` in the rows.
 
     Examples
     --------
@@ -98,27 +100,46 @@ class ParameterTable:
         Parameters
         ----------
         size : float, default=None
-            The size of the domain, in its units: then errors are shown as root mean
-            squares per point, sqrt(error / size), in the units of the values.
+            The size of the domain, in its units, if it is another one than the
+            estimator's: errors are shown as root mean squares at a point, sqrt(error /
+            size), in the units of the values. None takes what the rows state; without
+            a size they are shown as squared L2 norms.
 
         Returns
         -------
         str
-            A line of names, a line per row, and what errors are.
+            A line of names, a line per row, and what M and the errors are.
         """
+        size = self._size if size is None else size
         lines = self._cells(size)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned = ["  ".join(map(str.rjust, line, widths)) for line in lines]
-        return "\n".join([*aligned, _SQUARES if size is None else _ROOTS])
+        return "\n".join([*aligned, _LEGEND, self._meaning(size)])
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        head, *body = self._cells(None)
+        head, *body = self._cells(self._size)
         rows = [f"<tr>{_tagged('th', head)}</tr>"]
         rows += [f"<tr>{_tagged('td', line)}</tr>" for line in body]
-        return f"<table>{''.join(rows)}<caption>{_SQUARES}</caption></table>"
+        legend = f"{_LEGEND} {self._meaning(self._size)}"
+        return f"<table>{''.join(rows)}<caption>{legend}</caption></table>"
+
+    @property
+    def _size(self) -> float | None:
+        """The size of the domain, if all rows state the same."""
+        sizes = {row.size for row in self.rows}
+        return sizes.pop() if len(sizes) == 1 else None
+
+    def _meaning(self, size: float | None) -> str:
+        """What the numbers of errors are, and what the errors are of."""
+        several = {(row.released, row.place) for row in self.rows}
+        default = "what is released", "at a point"
+        released, place = several.pop() if len(several) == 1 else default
+        if size is None:
+            return f"squared L2 norms of errors of {released}, which add up"
+        return f"root mean squares of errors of {released} {place}"
 
     def _cells(self, size: float | None) -> list[list[str]]:
         """The names of the columns, and the texts of every row."""

@@ -67,6 +67,7 @@ def test_tables_are_those_of_the_estimator(capsys, kind):
         line.replace("!", " ").split() for line in out.splitlines()
     ]
     assert table.to_text(size) in out
+    assert str(table) in out  # the estimator knows its domain
     assert "Mechanism and number" not in out
 
 

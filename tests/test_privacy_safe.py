@@ -1,7 +1,7 @@
 """Parameters from public facts: those that fits use, for every estimator that plans."""
 
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -253,29 +253,107 @@ def test_table_is_a_frozen_sequence_of_rows():
 
 def test_text_is_aligned_and_says_units():
     table = table_of(denoise=False, psi=1e-3, eta=1.5)
-    head, *body, units = str(table).split("\n")
+    head, *body, names_of, units = str(table).split("\n")
     names = head.split()
     assert names == [
         "people", "epsilon", "delta", "mechanism", "M", "eta", "psi",
         "bias", "sampling", "noise",
     ]  # fmt: skip
     assert {len(line) for line in [head, *body]} == {len(head)}
-    assert "squared L2" in units
+    assert names_of.startswith("M is the number of functions; bias, sampling and noise")
+    assert units == "root mean squares of errors of the released mean at a point"
     for row, line in zip(table, body, strict=True):
         cells = dict(zip(names, line.split(), strict=True))
         assert int(cells["people"]) == row.n_people
         assert cells["mechanism"] == row.mechanism
         assert int(cells["M"]) == row.n_functions
         for name in ("epsilon", "delta", "psi", "bias", "sampling", "noise"):
-            assert float(cells[name]) == pytest.approx(getattr(row, name), rel=5e-3)
-    *rooted, units = table.to_text(9.0).split("\n")
-    assert "root mean squares per point" in units
-    for row, line in zip(table, rooted[1:], strict=True):
-        bias, sampling, noise = map(float, line.split()[-3:])
-        assert noise == pytest.approx(math.sqrt(row.noise / 9), rel=5e-3)
-        assert bias == pytest.approx(math.sqrt(row.bias / 9), rel=5e-3)
-        assert sampling == pytest.approx(math.sqrt(row.sampling / 9), rel=5e-3)
+            value = getattr(row, name)
+            if name in ("bias", "sampling", "noise"):
+                value = math.sqrt(value)  # on a domain of length one
+            assert float(cells[name]) == pytest.approx(value, rel=5e-3)
     assert "bandwidth" in str(privacy_safe_parameters(DENSITIES["bins"], 10))
+
+
+def errors_in(text):
+    """Bias, sampling and noise of every row of a text."""
+    return [[float(x) for x in line.split()[-3:]] for line in text.split("\n")[1:-2]]
+
+
+def test_errors_are_shown_at_a_point_where_the_domain_is_known():
+    """A domain of another length has the same errors at its points."""
+    facts = {"bounds": (0, 1), "mechanism": "laplace"}
+    short, long = (
+        privacy_safe_parameters(ICLPMean(domain=domain, **facts), [100, 900])
+        for domain in ((0, 1), (0, 25))
+    )
+    assert str(long) == str(short)
+    assert long[0].noise == pytest.approx(25 * short[0].noise)
+    assert errors_in(long.to_text(9.0)) == [
+        [
+            pytest.approx(math.sqrt(error / 9), rel=5e-3)
+            for error in (row.bias, row.sampling, row.noise)
+        ]
+        for row in long
+    ]
+    without = ParameterTable(tuple(replace(row, size=None) for row in long))
+    assert str(without).endswith(
+        "squared L2 norms of errors of the released mean, which add up"
+    )
+    assert errors_in(str(without)) == [
+        [
+            pytest.approx(error, rel=5e-3)
+            for error in (row.bias, row.sampling, row.noise)
+        ]
+        for row in long
+    ]
+    mixed = ParameterTable((short[0], long[0]))
+    assert "squared L2" in str(mixed)
+
+
+ROWS = "for a row of a reference problem"
+KNOWN = {
+    "denoised": ("the released mean", 1.0, "at a point"),
+    "frl": ("the released mean", 1.0, "at a point"),
+    "bernstein": ("the released mean", 1.0, "at a point"),
+    "sparse": ("the released mean", 1.0, "at a point"),
+    "covariance": ("the released covariance", 1.0, "at a point"),
+    "components": ("the released covariance", 1.0, "at a point"),
+    "density-bins": ("the released density", 1.0, "at a point"),
+    "regressor": ("predictions", 1.0, ROWS),
+    "classifier": ("the decision function", 1.0, ROWS),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_row_says_what_its_errors_are_of(name):
+    (row,) = privacy_safe_parameters(ALL[name], 500)
+    assert (row.released, row.size, row.place) == KNOWN[name]
+
+
+def test_sizes_are_those_of_the_domain():
+    wide = {"bounds": (0, 1), "domain": (1, 4)}
+    curves = skfuncpriv.ICLPRegressor(X_bounds=(0, 1), y_bounds=(0, 1), y_domain=(1, 4))
+    for model, size in (
+        (ICLPMean(**wide), 3.0),
+        (ICLPMean(bounds=(0, 1), basis=CosineBasis(5, domain=(1, 4))), 3.0),
+        (FRLMean(**wide), 3.0),
+        (BernsteinMean(**wide), 3.0),
+        (skfuncpriv.PrivateSparseMean(**wide), 3.0),
+        (skfuncpriv.ICLPCovariance(**wide), 9.0),
+        (skfuncpriv.PrivateFPCA(**wide), 9.0),
+        (PrivateKDE(bounds=((0, 0), (2, 5))), 10.0),
+        (curves, 3.0),
+    ):
+        (row,) = privacy_safe_parameters(model, 500)
+        assert row.size == size
+    assert row.place == f"at a point, {ROWS}"
+
+
+def test_repr_is_the_table():
+    table = table_of()
+    assert repr(table) == str(table) == table.to_text()
+    assert max(map(len, repr(table).split("\n"))) <= 100
 
 
 def test_html_holds_the_same_cells():

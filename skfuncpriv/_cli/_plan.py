@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
     print_aligned(by_people(errors), sys.stdout)
     if args.parameters:
         print("\nParameters that public facts choose, and what they cost")
-        print(table.to_text(subject.size))
+        print(table)
     else:
         print("\nMechanism and number of coefficients")
         laws = (f"{row.mechanism} {row.n_functions}" for row in table)

@@ -52,6 +52,8 @@ def planned_density(model: Any, n_people: int, n_features: int) -> PlannedReleas
         sampling=square / n_people / volume,
         noise=noise / volume,
         bandwidth=None if is_read else _as_number(bandwidth * planner.widths),
+        released="the released density",
+        size=volume,
     )
 
 

@@ -209,6 +209,8 @@ default=None
             bias=summary.bias * square,
             sampling=summary.sampling * square,
             noise=summary.expected_square * square,
+            released="the released mean",
+            size=facts.domain[1] - facts.domain[0],
         )
 
 

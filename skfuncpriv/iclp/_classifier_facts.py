@@ -56,6 +56,9 @@ def planned_release(
         noise=plan.noise,
         eta=getattr(design, "eta", None),
         psi=plan.release.psi,
+        released="the decision function",
+        size=1.0,
+        place="for a row of a reference problem",
     )
 
 

@@ -223,6 +223,8 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             bias=plan.bias_bound * unit,
             sampling=unit / facts.n_people,
             noise=plan.expected_square * unit,
+            released="the released covariance",
+            size=(facts.domain[1] - facts.domain[0]) ** 2,
         )
 
     def _check_parameters(self) -> None:

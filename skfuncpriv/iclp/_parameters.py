@@ -221,6 +221,8 @@ def planned_release(
         noise=plan.expected_square * square,
         eta=plan.eta if plan.psi else None,
         psi=plan.psi,
+        released="the released mean",
+        size=facts.domain[1] - facts.domain[0],
     )
 
 

@@ -12,6 +12,7 @@ from .._validation import (
     check_count,
     check_delta,
     check_flag,
+    check_interval,
     check_positive,
     check_real,
 )
@@ -308,8 +309,11 @@ def planned_release(
     targets, _ = public_targets(estimator, y, 1)
     plan = best_plan(public_question(estimator, design, targets, n_people, "row", True))
     unit = float(np.square(targets.map).max()) if targets.size == 1 else 1.0
+    size, place = 1.0, "for a row of a reference problem"
     if isinstance(targets, CurveTargets):
         unit = float(targets.predictor.values.norm_bound) ** 2
+        low, high = check_interval(estimator.y_domain, "y_domain")
+        size, place = high - low, f"at a point, {place}"
     release = plan.release
     return PlannedRelease(
         n_people=n_people,
@@ -322,6 +326,9 @@ def planned_release(
         noise=plan.noise * unit,
         eta=getattr(design, "eta", None),
         psi=plan.psi,
+        released="predictions",
+        size=size,
+        place=place,
     )
 
 

@@ -41,9 +41,9 @@ class PrivateSparseMean(CurveMean):
     bounds : tuple of two floats, or of two arrays of shape (n_outputs,)
         *Public.* Values below the first or above the second are clipped. Take them
         from what is known without the data, never from the data.
-    domain : tuple of two floats
+    domain : tuple of two floats, default=None
         *Public.* The interval of the argument, in its units; None takes that of
-        `basis`.
+        `basis`, or (0, 1) for a wide table.
     grid : array-like, shape (n_points,), or "columns", default=None
         *Public.* Where wide data are observed, and where `mean_` is given. None is
         equally spaced on the domain (101 points for irregular curves); "columns"
@@ -176,7 +176,7 @@ default="auto"
         self,
         *,
         bounds: Any,
-        domain: Any,
+        domain: Any = None,
         grid: Any = None,
         epsilon: float = 1.0,
         delta: float = 0.0,
@@ -337,6 +337,8 @@ default="auto"
             bias=plan.bias * square,
             sampling=square / n_people,
             noise=plan.expected_square * square,
+            released="the released mean",
+            size=domain[1] - domain[0],
         )
 
     def _set_release(
