@@ -264,7 +264,7 @@ def statistics_sizes(
 ) -> tuple[int, int]:
     """How many numbers describe x x' and x u'."""
     entries = n_features * (n_features + 1) // 2 - int(constant > 0)
-    return max(entries, 1), n_features * n_targets
+    return entries, n_features * n_targets
 
 
 def mean_deviations(

@@ -128,7 +128,7 @@ def test_what_is_missing_is_named():
         {"epsilon": 10**30},
         {"delta": 5e-324, "mechanism": "gaussian"},
         {"delta": 0.999, "mechanism": "gaussian"},
-        {"bounds": (-1e307, 1e307)},
+        {"bounds": (-1e300, 1e300)},
         {"bounds": (1.0, np.nextafter(1.0, 2.0))},
         {"bounds": (-1e-270, 1e-270)},
         {"bounds": [np.array(-1), np.int8(1)]},
