@@ -2,9 +2,10 @@
 
 Both routes are compared on a public *reference problem*, in units of the targets'
 bound. Features have the mean squares a_j that their design states, independent of each
-other; the constant, the signal and the residuals have the mean square S = 1/9 each, and
-the coefficients of the signal prior energies beta_j^2 proportional to 1 / penalty_j. No
-promise about data is made by it, and no data are seen here.
+other; the signal and the residuals have the mean square S = 1/9 each, and the
+coefficients of the signal prior energies beta_j^2 proportional to 1 / penalty_j. The
+constant has the mean square 1/3, as if it were uniform between the bounds. No promise
+about data is made by it, and no data are seen here.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _PSI_GRID = np.geomspace(1e-8, 1e3, 111)
 _OMEGAS = tuple(math.sqrt(square) for square in (0.5, 1.0, 2.0, 4.0))
 _RATIOS = (0.5, 0.71, 1.0, 1.41, 2.0)
 MOST_FEATURES, _MOST_STATISTICS = 96, 1 << 14
+CONSTANT = 1 / 3  # the mean square of the constant of the reference problem
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Question:
         result = np.empty(len(energy))
         result[first:] = TYPICAL / penalty[first:]
         result[first:] /= np.sum((energy / penalty)[first:])
-        result[:first] = TYPICAL / energy[:first]
+        result[:first] = CONSTANT / energy[:first]
         return result
 
     def cut(self, n_targets: int) -> float:
@@ -147,7 +149,7 @@ class Question:
         if not self.smooth:
             return 0.0
         share = tail_energy(np.array([n_targets // self.n_outputs]))[0]
-        return float(2 * TYPICAL * share)
+        return float((CONSTANT + TYPICAL) * share)
 
 
 def best_plan(question: Question) -> RegressionPlan:
