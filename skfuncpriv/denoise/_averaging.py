@@ -13,25 +13,21 @@ not shrunk to a shape they do not have.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit
 
 from .._validation import check_count, check_positive
-from ..noise import IndependentGaussian, NoiseLaw, SeededBits
+from ..noise import NoiseLaw, SeededBits
+from ._chain import Chain
 from ._mixture import NormalMixture, normal_mixtures
 
 _CHUNK_ROWS = 64
 _ZERO_RISK = 0.045  # of a zero signal, as a share of the noise energy or of the bound
 _MOST_DRAWS = 512  # of each kind, public, that the odds of "nothing" are set by
 _FEWEST_ODDS, _MOST_ODDS = -7.0, 7.0  # their logarithms
-_STOP = 0.05  # that a spectrum ends after a group
-_START = 0.01  # smallest level of the first group, as a share of the bound
-_FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
-_RATIO = 2.5  # between neighbouring levels
-_LOWEST = 0.1  # lowest positive level, as a share of the noise variance
 _NEGLIGIBLE = 2.0**-106  # noise variance, as a share of the bound, that floats ignore
 
 
@@ -84,18 +80,82 @@ def bayesian_average(
     >>> bayesian_average(noisy, SphericalLaplace(3), energy_bound=1e4).round(1)
     array([[29.8,  0.5, -0.3]])
     """
-    check_positive(energy_bound, "energy_bound")
-    check_count(n_outputs, "n_outputs")
     rows = np.asarray(released, dtype=np.float64)
+    chain = _chain_of(law, *_facts(energy_bound, n_outputs))
+    if chain is None:
+        return rows.copy()
+    return _in_chunks(rows, lambda chunk: chain.posterior(chunk)[1] * chunk)
+
+
+def posterior_deviation(
+    released: np.ndarray, law: NoiseLaw, energy_bound: float, n_outputs: int = 1
+) -> np.ndarray:
+    """Return how far signals may be from their posterior means.
+
+    Parameters
+    ----------
+    released, law, energy_bound, n_outputs
+        Those of `bayesian_average`.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        The standard deviation of the signal behind each coefficient, given its row.
+
+    Raises
+    ------
+    TypeError
+        If the law is not a mixture of independent normal laws.
+
+    Notes
+    -----
+    With f = v / (v + s_w), as in `bayesian_average`, the signal behind y is
+    N(f y, f s_w) given level and node, so that its variance is
+    E[f s_w] + y^2 (E[f^2] - E[f]^2), the expectation over the posterior law of both.
+    That of the prior is not that of any one signal: how often intervals hold a signal
+    has to be measured for the signals that one has in mind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.denoise import posterior_deviation
+    >>> from skfuncpriv.noise import SphericalLaplace
+    >>> noisy = np.array([[30.0, 1.0, -1.0]])
+    >>> posterior_deviation(noisy, SphericalLaplace(3), energy_bound=1e4).round(1)
+    array([[1.7, 1. , 0.7]])
+    """
+    rows = np.asarray(released, dtype=np.float64)
+    chain = _chain_of(law, *_facts(energy_bound, n_outputs))
+    if chain is None:
+        return np.broadcast_to(law.std, rows.shape).copy()
+    return _in_chunks(rows, lambda chunk: np.sqrt(chain.variances(chunk)))
+
+
+def _facts(energy_bound: float, n_outputs: int) -> tuple[float, int]:
+    return (
+        check_positive(energy_bound, "energy_bound"),
+        check_count(n_outputs, "n_outputs"),
+    )
+
+
+@lru_cache(maxsize=8)
+def _chain_of(law: NoiseLaw, energy_bound: float, n_outputs: int) -> Chain | None:
+    """The prior that goes with public facts; None where noise is negligible."""
     if np.square(law.std).max() <= _NEGLIGIBLE * energy_bound:
         normal_mixtures(law)  # laws that no denoiser knows are refused all the same
-        return rows.copy()
-    log_odds = log_odds_of_nothing(law, float(energy_bound), n_outputs)
-    chain = _Chain(law, energy_bound, n_outputs, log_odds)
+        return None
+    log_odds = log_odds_of_nothing(law, energy_bound, n_outputs)
+    return Chain(law, energy_bound, n_outputs, log_odds)
+
+
+def _in_chunks(
+    rows: np.ndarray, answer: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Answer for few rows at a time: tables over levels and nodes are large."""
     result = np.empty_like(rows)
     for start in range(0, len(rows), _CHUNK_ROWS):
         chunk = rows[start : start + _CHUNK_ROWS]
-        result[start : start + len(chunk)] = chain.shrinkage(chunk) * chunk
+        result[start : start + len(chunk)] = answer(chunk)
     return result
 
 
@@ -111,7 +171,7 @@ def log_odds_of_nothing(law: NoiseLaw, energy_bound: float, n_outputs: int) -> f
     signals of the prior with noise, and have the weight 2 / (1 + L). They are public
     and fixed.
     """
-    chain = _Chain(law, energy_bound, n_outputs, -np.inf)
+    chain = Chain(law, energy_bound, n_outputs, -np.inf)
     n_draws = min(_MOST_DRAWS, 64 + 8 * _MOST_DRAWS // law.size)
     rows = law.sample(2 * n_draws, SeededBits(0, purpose=3))
     rows[n_draws:] += chain.sample(n_draws)
@@ -140,216 +200,3 @@ def _log_density(rows: np.ndarray, blocks: list[NormalMixture]) -> np.ndarray:
         constant = block.log_weights - 0.5 * np.log(block.variances).sum(axis=1)
         total += np.logaddexp.reduce(constant - square, axis=1)
     return total
-
-
-class _Chain:
-    """The hidden Markov chain of levels for one law of noise."""
-
-    def __init__(
-        self, law: NoiseLaw, energy_bound: float, n_outputs: int, log_odds: float
-    ) -> None:
-        noise = float(np.square(law.std).min())
-        self._levels = _levels(noise, energy_bound)
-        self._step = _steps(self._levels)
-        with np.errstate(divide="ignore"):
-            self._log_first = np.log(_first(self._levels, energy_bound, log_odds))
-        blocks = normal_mixtures(law)
-        if all(block.stop - block.start == 1 for block in blocks):
-            self._edges = _group_edges(law.size, n_outputs, [])
-            self._groups = [
-                _Free(blocks[start:stop], self._levels)
-                for start, stop in pairwise(self._edges)
-            ]
-        else:
-            ends = [block.stop for block in blocks]
-            self._edges = _group_edges(law.size, n_outputs, ends)
-            self._groups = [
-                _Tied(_block_of(blocks, start), start, stop, self._levels)
-                for start, stop in pairwise(self._edges)
-            ]
-
-    def sample(self, n_rows: int) -> np.ndarray:
-        """Signals of the prior, from a fixed public stream, shape (n_rows, size)."""
-        n_groups, size = len(self._groups), self._edges[-1]
-        normal = IndependentGaussian((1.0,) * (size + n_groups))
-        draws = normal.sample(n_rows, SeededBits(0, purpose=4))
-        signals, choices = draws[:, :size], ndtr(draws[:, size:])
-        law = np.broadcast_to(np.exp(self._log_first), (n_rows, len(self._levels)))
-        for k, (start, stop) in enumerate(pairwise(self._edges)):
-            below = np.cumsum(law, axis=1) < choices[:, k : k + 1]
-            level = np.minimum(below.sum(axis=1), len(self._levels) - 1)
-            signals[:, start:stop] *= np.sqrt(self._levels[level])[:, None]
-            law = self._step[level]
-        return signals
-
-    def shrinkage(self, rows: np.ndarray) -> np.ndarray:
-        """The posterior mean factor of every coefficient, shape of `rows`."""
-        return self.posterior(rows)[1]
-
-    def posterior(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log densities of releases, up to a constant, and posterior mean factors."""
-        evidence = [group.log_evidence(rows) for group in self._groups]
-        forward = self._forward(evidence)
-        factors = [np.empty(0)] * len(evidence)
-        after = np.zeros_like(forward[-1])
-        for k in reversed(range(len(evidence))):
-            posterior = _normalised(forward[k] + after)
-            factors[k] = self._groups[k].factors(rows, posterior)
-            if k:
-                after = self._before(after + evidence[k], k)
-        density = np.logaddexp.reduce(forward[-1], axis=(1, 2))
-        return density, np.concatenate(factors, axis=1)
-
-    def _forward(self, evidence: list[np.ndarray]) -> list[np.ndarray]:
-        """Log laws of (level, node) given the groups so far, (n, levels, nodes)."""
-        laws: list[np.ndarray] = []
-        for k, likely in enumerate(evidence):
-            weights = np.log(self._groups[k].weights)
-            if k == 0:
-                prior = self._log_first[:, None] + weights
-            elif self._groups[k].continues:
-                prior = _step_on(self._step, laws[-1])
-            else:
-                level = np.logaddexp.reduce(laws[-1], axis=2, keepdims=True)
-                prior = _step_on(self._step, level) + weights
-            laws.append(prior + likely)
-        return laws
-
-    def _before(self, after: np.ndarray, k: int) -> np.ndarray:
-        """Carry a backward log message across the step into group k."""
-        if not self._groups[k].continues:
-            weights = np.log(self._groups[k].weights)
-            after = np.logaddexp.reduce(after + weights, axis=2, keepdims=True)
-        return _step_back(self._step, after)
-
-
-def _step_on(step: np.ndarray, law: np.ndarray) -> np.ndarray:
-    """Carry a log law of shape (n, levels, nodes) one group on.
-
-    Positive levels are summed beside their largest: no step between them is so rare
-    that a level which underflows there could matter. Zero, which is never left, may be
-    any number of orders away and has its logarithm added.
-    """
-    peak = law[:, 1:].max(axis=1, keepdims=True)
-    result = np.log(step[1:].T @ np.exp(law[:, 1:] - peak))
-    result += peak
-    result[:, 0] = np.logaddexp(result[:, 0], law[:, 0])
-    return result
-
-
-def _step_back(step: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Carry a log message of shape (n, levels, nodes) one group back.
-
-    Zero comes from zero alone; every positive level may end there, so that what
-    underflows beside the largest message cannot matter.
-    """
-    peak = after.max(axis=1, keepdims=True)
-    result = np.empty_like(after)
-    result[:, 1:] = np.log(step[1:] @ np.exp(after - peak)) + peak
-    result[:, 0] = after[:, 0]
-    return result
-
-
-def _normalised(law: np.ndarray) -> np.ndarray:
-    law = np.exp(law - law.max(axis=(1, 2), keepdims=True))
-    return law / law.sum(axis=(1, 2), keepdims=True)
-
-
-class _Tied:
-    """A group whose coefficients share the mixing node of one block of noise."""
-
-    def __init__(
-        self, block: NormalMixture, start: int, stop: int, levels: np.ndarray
-    ) -> None:
-        self._columns = slice(start, stop)
-        self.continues = start > block.start
-        self.weights = np.exp(block.log_weights)
-        inside = slice(start - block.start, stop - block.start)
-        total = levels[:, None, None] + block.variances[None, :, inside]
-        self._shape = total.shape[:2]
-        self._precision = (0.5 / total).reshape(-1, stop - start).T
-        self._constant = 0.5 * np.log(total).sum(axis=2)
-        self._factors = (levels[:, None, None] / total).reshape(-1, stop - start)
-
-    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Log densities of the group given level and node, up to a constant."""
-        distance = np.square(rows[:, self._columns]) @ self._precision
-        return -self._constant - distance.reshape(-1, *self._shape)
-
-    def nodes(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log densities given the level, and the posterior law of the node.
-
-        Levels are kept apart: next to the likeliest one, others underflow together.
-        """
-        logarithm = self.log_evidence(rows)
-        peak = logarithm.max(axis=2, keepdims=True)
-        odds = np.exp(logarithm - peak) * self.weights
-        total = odds.sum(axis=2, keepdims=True)
-        return (np.log(total) + peak)[:, :, 0], odds / total
-
-    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior mean factors, shape (n, group size)."""
-        return posterior.reshape(len(rows), -1) @ self._factors
-
-
-class _Free:
-    """A group of coefficients each of which has a mixing node of its own."""
-
-    continues = False
-    weights = np.ones(1)
-
-    def __init__(self, blocks: list[NormalMixture], levels: np.ndarray) -> None:
-        self._members = [_Tied(b, b.start, b.stop, levels) for b in blocks]
-
-    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Log densities of the group given the level, nodes averaged out."""
-        return sum(member.nodes(rows)[0] for member in self._members)[:, :, None]
-
-    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior mean factors, shape (n, group size)."""
-        columns = [
-            member.factors(rows, posterior * member.nodes(rows)[1])
-            for member in self._members
-        ]
-        return np.concatenate(columns, axis=1)
-
-
-def _levels(noise: float, energy_bound: float) -> np.ndarray:
-    """Zero, and variances from below the noise to the bound."""
-    lowest = min(_LOWEST * noise, 0.05 * energy_bound)
-    count = int(np.ceil(np.log(energy_bound / lowest) / np.log(_RATIO))) + 1
-    return np.concatenate([[0.0], np.geomspace(lowest, energy_bound, min(count, 40))])
-
-
-def _steps(levels: np.ndarray) -> np.ndarray:
-    """The matrix of the chain's steps, from rows to columns."""
-    logarithm = np.log(levels[1:])
-    change = logarithm[None, :] - logarithm[:, None]
-    odds = np.exp(np.where(change <= 0, _FALL * change, -_RISE * change))
-    step = np.zeros((len(levels), len(levels)))
-    step[0, 0] = 1.0
-    step[1:, 0] = _STOP
-    step[1:, 1:] = (1 - _STOP) * odds / odds.sum(axis=1, keepdims=True)
-    return step
-
-
-def _first(levels: np.ndarray, energy_bound: float, log_odds: float) -> np.ndarray:
-    """The law of the first level; zero there means no signal at all."""
-    first = np.where(levels >= _START * energy_bound, 1.0, 0.0)
-    first *= expit(-log_odds) / first.sum()
-    first[0] = expit(log_odds)
-    return first
-
-
-def _group_edges(size: int, n_outputs: int, block_ends: list[int]) -> list[int]:
-    """Where groups begin and end: at 1, 2, 3, 4, 6, 8, 12, ... and at block ends."""
-    ranks, k = [0, 1, 2, 3], 4
-    while k * n_outputs < size:
-        ranks += [k, k + k // 2]
-        k *= 2
-    edges = {rank * n_outputs for rank in ranks if rank * n_outputs < size}
-    return sorted(edges | set(block_ends) | {size})
-
-
-def _block_of(blocks: list[NormalMixture], column: int) -> NormalMixture:
-    return next(block for block in blocks if block.start <= column < block.stop)

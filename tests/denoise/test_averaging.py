@@ -8,14 +8,9 @@ import pytest
 from scipy import stats
 
 from skfuncpriv import ICLPMean
-from skfuncpriv.denoise import _averaging, bayesian_average
-from skfuncpriv.denoise._averaging import (
-    _first,
-    _group_edges,
-    _levels,
-    _steps,
-    log_odds_of_nothing,
-)
+from skfuncpriv.denoise import _averaging, bayesian_average, posterior_deviation
+from skfuncpriv.denoise._averaging import log_odds_of_nothing
+from skfuncpriv.denoise._chain import _first, _group_edges, _levels, _steps
 from skfuncpriv.denoise._mixture import normal_mixtures
 from skfuncpriv.iclp._parameters import public_plan
 from skfuncpriv.noise import (
@@ -48,7 +43,7 @@ TINY = {
 
 
 def enumerated(row, law, energy_bound, n_outputs):
-    """Posterior mean by summing over every path of levels and every node of noise."""
+    """Posterior mean and deviation, summed over all paths of levels, nodes of noise."""
     noise = float(np.square(law.std).min())
     levels = _levels(noise, energy_bound)
     log_odds = log_odds_of_nothing(law, energy_bound, n_outputs)
@@ -64,7 +59,7 @@ def enumerated(row, law, energy_bound, n_outputs):
     for k in range(1, paths.shape[1]):
         weight = weight * step[paths[:, k - 1], paths[:, k]]
     paths, weight = paths[weight > 0], weight[weight > 0]
-    total, mean = 0.0, np.zeros(law.size)
+    total, mean, square = 0.0, np.zeros(law.size), np.zeros(law.size)
     for nodes in itertools.product(*(range(len(b.log_weights)) for b in blocks)):
         variances = np.concatenate(
             [block.variances[node] for block, node in zip(blocks, nodes, strict=True)]
@@ -77,8 +72,11 @@ def enumerated(row, law, energy_bound, n_outputs):
         density = np.prod(stats.norm.pdf(row, scale=np.sqrt(sizes)), axis=1)
         joint = prior * weight * density
         total += joint.sum()
-        mean += joint @ (signal / sizes * row)
-    return mean / total
+        given = signal / sizes * row
+        mean += joint @ given
+        square += joint @ (given**2 + signal * variances / sizes)
+    mean /= total
+    return mean, np.sqrt(square / total - mean**2)
 
 
 @pytest.mark.parametrize(("law", "n_outputs"), TINY.values(), ids=TINY)
@@ -87,10 +85,37 @@ def test_chain_agrees_with_enumeration_of_all_paths(law, n_outputs):
     bound = 2.5 * float(np.square(law.std).min())
     rows = rng.normal(size=(4, law.size)) * [[0.1], [1.0], [3.0], [10.0]]
     rows = rows[[1, 3]] if law.size > 3 or isinstance(law, IndependentLaplace) else rows
-    ours = bayesian_average(rows, law, bound, n_outputs)
-    for row, answer in zip(rows, ours, strict=True):
+    means = bayesian_average(rows, law, bound, n_outputs)
+    deviations = posterior_deviation(rows, law, bound, n_outputs)
+    for row, mean, deviation in zip(rows, means, deviations, strict=True):
         expected = enumerated(row, law, bound, n_outputs)
-        np.testing.assert_allclose(answer, expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(mean, expected[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(deviation, expected[1], rtol=1e-7)
+
+
+def test_posterior_deviation_is_met_by_signals_of_the_prior():
+    law, bound, n_rows = SphericalLaplace(6, 0.5), 200.0, 4000
+    chain = _averaging._chain_of(law, bound, 1)
+    signals = chain.sample(n_rows)
+    rows = signals + law.sample(n_rows, SeededBits(0, purpose=5))
+    gap = signals - bayesian_average(rows, law, bound)
+    deviation = posterior_deviation(rows, law, bound)
+    assert (deviation > 0).all()
+    excess = gap**2 - deviation**2
+    error = excess.std(axis=0) / math.sqrt(n_rows)
+    np.testing.assert_array_less(abs(excess.mean(axis=0)), 5.5 * error)
+    np.testing.assert_array_less(5.5 * error, 0.5 * np.mean(deviation**2, axis=0))
+
+
+def test_deviations_of_large_signals_are_those_of_the_noise():
+    law = IndependentGaussian((1.0, 2.0, 0.5))
+    for size in (1e5, 1e9, 1e12):
+        rows = size * np.array([[1.0, -1.0, 1.0]])
+        deviation = posterior_deviation(rows, law, 1e2 * size**2)
+        np.testing.assert_allclose(deviation[0], law.std, rtol=1e-6)
+    rows = np.ones((2, 3))
+    deviation = posterior_deviation(rows, law, 1e40)  # noise that floats ignore
+    np.testing.assert_array_equal(deviation, [law.std] * 2)
 
 
 def test_levels_steps_and_first_level_are_laws():
