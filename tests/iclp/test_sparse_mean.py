@@ -410,11 +410,12 @@ def test_bad_parameters_are_refused_before_the_charge(name, value, ledger):
     assert ledger.history() == []
 
 
-@pytest.mark.parametrize("name", ["bounds", "domain"])
-def test_what_must_be_stated(name):
-    facts = {key: value for key, value in FACTS.items() if key != name}
-    with pytest.raises(TypeError, match=name):
-        PrivateSparseMean(**facts)
+def test_what_must_be_stated():
+    with pytest.raises(TypeError, match="bounds"):
+        PrivateSparseMean(domain=DOMAIN)
+    curves = Curves([1.0, 2.0, 3.0], [0.1, 0.2, 0.4], [0, 2, 3])
+    with pytest.raises(ValueError, match="domain must be stated"):
+        PrivateSparseMean(bounds=(-4, 8)).fit(curves)
 
 
 @pytest.mark.parametrize("seed", range(3))
