@@ -3,7 +3,12 @@
 from ._privacy_safe import ParameterTable, privacy_safe_parameters
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
-from .exceptions import BudgetExceededError, NoiseDominatesWarning, PrivacyError
+from .exceptions import (
+    BudgetExceededError,
+    LargeDeltaWarning,
+    NoiseDominatesWarning,
+    PrivacyError,
+)
 from .gaussian_process import (
     GaussianProcessReleaser,
     OnlineGaussianProcess,
@@ -57,6 +62,7 @@ __all__ = [
     "ICLPCovariance",
     "ICLPMean",
     "ICLPRegressor",
+    "LargeDeltaWarning",
     "MeanCurveDisplay",
     "NoiseDominatesWarning",
     "OnlineGaussianProcess",

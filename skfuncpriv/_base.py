@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from ._tables import indexed
-from .exceptions import NoiseDominatesWarning
+from .exceptions import LargeDeltaWarning, NoiseDominatesWarning
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
 
@@ -25,12 +25,16 @@ class PrivateEstimator(BaseEstimator):
     later on leaves the charge in the ledger.
     """
 
-    def _open_release(self, guarantee: PrivacyGuarantee) -> None:
-        """Charge the ledger, if there is one.
+    def _open_release(
+        self, guarantee: PrivacyGuarantee, n_people: int | None = None
+    ) -> None:
+        """Charge the ledger, if there is one, after a word on a delta that is large.
 
         From here on until the subclass sets `guarantee_`, last of all, nothing is
         fitted: if drawing fails, no older release may stand beside a newer guarantee.
         """
+        if n_people is not None:
+            warn_if_delta_is_large(guarantee.delta, n_people)
         self._charge(guarantee)
         self._forget()
 
@@ -75,6 +79,18 @@ def warn_if_noise_dominates(
             f"{remedy} would make the release informative",
             NoiseDominatesWarning,
             stacklevel=stacklevel,
+        )
+
+
+def warn_if_delta_is_large(delta: float, n_people: int) -> None:
+    """Warn if a release spends a delta of 1/n or more, before it is charged."""
+    if delta * n_people >= 1:
+        warnings.warn(
+            f"delta={delta:g} is not below 1/n with n={n_people}: delta is a chance to "
+            "see a person's data, and some person's are then expected to be seen; "
+            "choose a much smaller delta",
+            LargeDeltaWarning,
+            stacklevel=4,
         )
 
 

@@ -69,7 +69,10 @@ def public_grid(
             "header line?"
         )
     if grid.shape != (n_points,):
-        raise ValueError("grid must have one entry for each point of the curves")
+        raise ValueError(
+            "grid must have one entry for each point of the curves: it has shape "
+            f"{grid.shape}, the curves have {n_points} points"
+        )
     check_finite(grid)
     if not (grid[1:] > grid[:-1]).all():
         raise ValueError("grid must be strictly increasing")

@@ -38,3 +38,16 @@ class NoiseDominatesWarning(UserWarning):
     >>> issubclass(NoiseDominatesWarning, UserWarning)
     True
     """
+
+
+class LargeDeltaWarning(UserWarning):
+    """The delta of a release is not below one over the number of people.
+
+    Such a promise allows to publish all data of a person who is picked at random.
+
+    Examples
+    --------
+    >>> from skfuncpriv import LargeDeltaWarning
+    >>> issubclass(LargeDeltaWarning, UserWarning)
+    True
+    """

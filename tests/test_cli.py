@@ -619,7 +619,7 @@ def test_missing_intervals_are_explained(capsys, command, given, missing, exampl
         (["--level", "1"], "must be between 0 and 1"),
         (["--missing", "drop"], "invalid choice: 'drop'"),
         (["--grid", "0,x"], "--grid must be numbers like 0,0.5,1"),
-        (["--grid", "0,1"], "grid must have one entry for each point"),
+        (["--grid", "0,1"], "it has shape (2,), the curves have 8 points"),
         (["--grid", "data.csv"], "'data.csv' must hold numbers"),
         (["--grid", "columns"], "grid must lie inside domain"),
         (["--columns", "p0,p2,p3"], "not equally spaced: pass --grid columns"),

@@ -23,7 +23,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
-from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.exceptions import (
+    BudgetExceededError,
+    LargeDeltaWarning,
+    NoiseDominatesWarning,
+    PrivacyError,
+)
 from skfuncpriv.noise import NoiseLaw, OperatingSystemBits, RandomBits, SeededBits
 from skfuncpriv.privacy import BudgetLedger
 from tests.iclp.spine import recorded, silenced
@@ -562,6 +567,27 @@ def test_bad_deltas_are_refused_before_anything_happens(model, delta, ledger):
     with pytest.raises(ValueError, match="delta must be a number in"):
         model.fit(*private_data())
     assert ledger.history() == []
+
+
+def test_a_delta_of_one_over_n_is_warned_of_before_the_charge(model, ledger):
+    if "delta" not in model.get_params():
+        pytest.skip("its noise is Laplace noise: it has no delta")
+    X, y = private_data()
+    model.set_params(delta=1 / N_PEOPLE)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    found = [w for w in caught if issubclass(w.category, LargeDeltaWarning)]
+    assert len(found) == (model.guarantee_.delta > 0)
+    if found:
+        assert f"is not below 1/n with n={N_PEOPLE}" in str(found[0].message)
+        with warnings.catch_warnings(), pytest.raises(LargeDeltaWarning):
+            warnings.simplefilter("error", LargeDeltaWarning)
+            model.set_params(ledger=str(ledger.path)).fit(X, y)
+        assert ledger.history() == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoiseDominatesWarning)
+        model.set_params(delta=0.99 / N_PEOPLE, ledger=None).fit(X, y)
 
 
 @pytest.mark.parametrize("state", [-1, 1.5, True, "secure", [1]])

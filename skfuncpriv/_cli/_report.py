@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from skfuncpriv.exceptions import NoiseDominatesWarning
+from skfuncpriv.exceptions import LargeDeltaWarning, NoiseDominatesWarning
 
 from ._errors import CommandError
 
@@ -51,12 +51,12 @@ def check_writable(path: str, option: str) -> None:
 
 
 def fit(model: Any, curves: Any, groups: Any = None) -> Any:
-    """Fit, with the warning that is public as a line on stderr and no other."""
+    """Fit, with the warnings that are public as lines on stderr and no other."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(curves, groups=groups)
     for warning in caught:
-        if issubclass(warning.category, NoiseDominatesWarning):
+        if issubclass(warning.category, LargeDeltaWarning | NoiseDominatesWarning):
             print(f"warning: {warning.message}", file=sys.stderr)
     return model
 

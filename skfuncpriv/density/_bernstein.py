@@ -216,7 +216,7 @@ class BernsteinReleaser(PrivateEstimator):
 
             # Step 2: charge, then draw the noise once.
             remember_columns(self, X, table.shape[1])
-            self._open_release(guarantee)
+            self._open_release(guarantee, n)
             released = lattice.to_float(law.release(value, lattice, bits))
 
         # Step 3: public post-processing.

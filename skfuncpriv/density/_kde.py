@@ -234,7 +234,7 @@ default="auto"
 
             # Step 2: charge, then draw the noise.
             remember_columns(self, X, rows.shape[1])
-            self._open_release(guarantee)
+            self._open_release(guarantee, n_people)
             estimate = release(plan, total)
             if pays:  # quartiles first, the estimate with their bandwidth then
                 pilot = GridDensity.on_unit_cube(estimate.values)

@@ -88,7 +88,7 @@ class KernelMachine(PrivateEstimator):
 
             # Step 2: charge, then draw the noise once.
             guarantee = plan.budget.guarantee(unit, bits.seeded)
-            self._open_release(guarantee)
+            self._open_release(guarantee, n_people)
             lattice = release_lattice(plan.law.smallest_scale, value)
             released = lattice.to_float(plan.law.release(value, lattice, bits))
 

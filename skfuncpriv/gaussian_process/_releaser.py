@@ -224,7 +224,8 @@ class GaussianProcessReleaser(PrivateEstimator):
 
             # Step 2: charge, then draw the noise once.
             check_feature_names(self, X, reset=True)
-            self._open_release(guarantee := budget.guarantee(unit, bits.seeded))
+            guarantee = budget.guarantee(unit, bits.seeded)
+            self._open_release(guarantee, n)
             known = value if isinstance(value, FixedPoint) else None
             lattice = release_lattice(law.smallest_scale, known)
             released = lattice.to_float(law.release(value, lattice, bits))

@@ -85,7 +85,8 @@ class BaselineMean(CurveMean):
             total = summary.sum(curves, codes)
 
             # Step 2: charge, then draw the noise once.
-            self._open_release(guarantee := summary.guarantee(unit, bits.seeded))
+            guarantee = summary.guarantee(unit, bits.seeded)
+            self._open_release(guarantee, n_people)
             lattice = release_lattice(summary.law.smallest_scale, total)
             released = lattice.to_float(summary.law.release(total, lattice, bits))
 

@@ -281,7 +281,8 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
             )
 
             # Step 2: charge, then draw the noise once.
-            self._open_release(guarantee := plan.guarantee(bits.seeded))
+            guarantee = plan.guarantee(bits.seeded)
+            self._open_release(guarantee, n_people)
             lattice = release_lattice(plan.law.smallest_scale, value)
             released = lattice.to_float(plan.law.release(value, lattice, bits))
 

@@ -130,7 +130,8 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             rows = unit_rows(curves, kept, values)
 
             # Step 2: charge for everything, then release the mean.
-            self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
+            guarantee = plan.guarantee(unit, bits.seeded)
+            self._open_release(guarantee, n_people)
             mean = self._mean_from(add_noise(laws[0], total, bits), plan)
             center = resized(mean, plan.moment.n_coordinates)
 

@@ -227,7 +227,11 @@ def planned_release(
 
 
 def warn_if_noise_dominates(plan: ReleasePlan) -> None:
-    """Warn if public facts alone say that a release cannot be informative."""
+    """Warn if public facts alone say that a release is void, or cannot be informative.
+
+    That is before the charge, and before numbers are read.
+    """
+    _base.warn_if_delta_is_large(plan.spent_delta, plan.n_people)
     remedy = "epsilon, more people or tighter bounds"  # in units of the norm bound:
     _base.warn_if_noise_dominates(plan.expected_square, 1.0, remedy, stacklevel=4)
 

@@ -291,7 +291,7 @@ default="auto"
 
             # Step 2: charge, then draw the noise once.
             guarantee = guarantee_of(plan, unit, bits.seeded)
-            self._open_release(guarantee)
+            self._open_release(guarantee, n_people)
             lattice = release_lattice(law.smallest_scale, value)
             released = lattice.to_float(law.release(value, lattice, bits))
 

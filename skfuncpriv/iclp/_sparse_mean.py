@@ -262,7 +262,8 @@ default="auto"
             total = sum_masked(data, codes, plan, functions, values, rule, self.verbose)
 
             # Step 2: charge, then draw the noise once.
-            self._open_release(guarantee := plan.guarantee(unit, bits.seeded))
+            guarantee = plan.guarantee(unit, bits.seeded)
+            self._open_release(guarantee, n_people)
             lattice = release_lattice(law.smallest_scale, total)
             released = lattice.to_float(law.release(total, lattice, bits))
 

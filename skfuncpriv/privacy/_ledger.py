@@ -137,7 +137,18 @@ class BudgetLedger:
                 )
 
     def __repr__(self) -> str:
-        return f"BudgetLedger({str(self.path)!r})"
+        name = f"BudgetLedger({str(self.path)!r})"
+        try:
+            with ledger_file.reading(self.path) as database:
+                state = ledger_file.read_state(database)
+            spent = guarantee_of(
+                state.spent, state.budget.definition, like=state.budget, seeded=False
+            )
+            left, has_delta = _remaining(state), state.budget.delta > 0
+        except Exception:  # a text about an object must never fail
+            return f"<{name}: cannot be read>"
+        spent_text, left_text = (_numbers(part, has_delta) for part in (spent, left))
+        return f"<{name}: spent {spent_text}, remaining {left_text}>"
 
     @property
     def budget(self) -> PrivacyGuarantee:
@@ -286,6 +297,14 @@ def _check_match(budget: PrivacyGuarantee, guarantee: PrivacyGuarantee) -> None:
             f"a ledger for {budget.definition} cannot be charged with "
             f"{guarantee.definition}"
         )
+
+
+def _numbers(amount: PrivacyGuarantee, has_delta: bool) -> str:
+    """The numbers of a guarantee, without its words."""
+    if amount.epsilon is None:
+        return f"rho={amount.rho!r}"
+    delta = f" delta={amount.delta!r}" if has_delta else ""
+    return f"epsilon={amount.epsilon!r}{delta}"
 
 
 def _remaining(state: ledger_file.LedgerState) -> PrivacyGuarantee:

@@ -52,10 +52,11 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
         raise ValueError(_BAD_LABELS)
     is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people
     labels = np.asarray(groups, dtype=object if is_list else None)
-    if labels.shape != (n_rows,):
+    if labels.shape != (n_rows,):  # both lengths may be private
+        found = "" if labels.ndim == 1 else f" (got {labels.ndim} dimensions)"
         raise ValueError(
-            "groups must be one-dimensional, with one label per row: pass the labels, "
-            "as in groups=frame['person']"
+            f"groups must be one-dimensional{found}, with one label per row: pass the "
+            "labels, as in groups=frame['person']"
         )
     codes, people = encode_labels(labels, _BAD_LABELS)
     return codes, len(people)

@@ -48,6 +48,26 @@ def path(tmp_path):
     return str(tmp_path / "budget.db")
 
 
+def test_repr_shows_what_is_left_and_never_fails(path, tmp_path):
+    ledger = BudgetLedger(path, epsilon=3.0, delta=1e-5)
+    ledger.charge(pure(0.1))
+    name = f"<BudgetLedger({path!r}): "
+    shown = "spent epsilon=0.1 delta=0.0, remaining epsilon=2.9 delta=1e-05>"
+    assert repr(ledger) == name + shown
+    concentrated = BudgetLedger(tmp_path / "rho.db", rho=1.0)
+    concentrated.charge(zcdp(0.25))
+    assert repr(concentrated).endswith("spent rho=0.25, remaining rho=0.75>")
+    per_distance = BudgetLedger(tmp_path / "geo.db", epsilon=2e-4, metric="L2")
+    assert repr(per_distance).endswith("spent epsilon=0.0, remaining epsilon=0.0002>")
+    with open(path, "r+b") as file:
+        file.seek(4000)
+        file.write(b"damaged" * 200)
+    assert repr(ledger) == name + "cannot be read>"
+    os.remove(path)
+    assert repr(ledger) == name + "cannot be read>"
+    assert not os.path.exists(path)
+
+
 def test_a_new_ledger_has_spent_nothing(path):
     ledger = BudgetLedger(path, epsilon=3.0)
     assert ledger.budget == pure(3.0)

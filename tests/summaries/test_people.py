@@ -37,6 +37,14 @@ def test_bad_groups_are_refused(groups):
         person_codes(groups, 3)
 
 
+def test_refusal_says_the_form_and_no_length():
+    with pytest.raises(ValueError, match=r"\(got 2 dimensions\)"):
+        person_codes([[1], [2], [3]], 3)
+    with pytest.raises(ValueError, match="one-dimensional, with") as caught:
+        person_codes([1, 2], 3)
+    assert not any(letter.isdigit() for letter in str(caught.value))
+
+
 def test_averages_match_floating_point_means():
     rng = np.random.default_rng(0)
     rows, codes = rng.normal(size=(300, 4)), rng.integers(0, 20, 300)
