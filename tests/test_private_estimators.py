@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
+from skfuncpriv import ICLPRegressor
 from skfuncpriv.exceptions import (
     BudgetExceededError,
     LargeDeltaWarning,
@@ -48,7 +49,9 @@ def name_of(estimator):
 @pytest.fixture(params=CENTRAL, ids=name_of)
 def model(request):
     """An estimator with a budget at which noise is felt and does not dominate."""
-    return clone(request.param).set_params(epsilon=5.0)
+    # Regressions with a stated small psi have more noise than there is signal at 5.
+    is_regression = isinstance(request.param, ICLPRegressor)
+    return clone(request.param).set_params(epsilon=25.0 if is_regression else 5.0)
 
 
 def private_data(seed=0, n_people=N_PEOPLE):
@@ -581,9 +584,11 @@ def test_a_delta_of_one_over_n_is_warned_of_before_the_charge(model, ledger):
     assert len(found) == (model.guarantee_.delta > 0)
     if found:
         assert f"is not below 1/n with n={N_PEOPLE}" in str(found[0].message)
-        with warnings.catch_warnings(), pytest.raises(LargeDeltaWarning):
+        model.set_params(ledger=str(ledger.path))
+        with warnings.catch_warnings():
             warnings.simplefilter("error", LargeDeltaWarning)
-            model.set_params(ledger=str(ledger.path)).fit(X, y)
+            with pytest.raises(LargeDeltaWarning):
+                model.fit(X, y)
         assert ledger.history() == []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoiseDominatesWarning)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._frame import COLOURS, dress, literal, write_above
+from ._frame import COLOURS, check_fitted, dress, literal, write_above
 from ._panels import columns_for, open_panels, write_around_panels
 
 _GREY = "0.55"
@@ -138,6 +138,7 @@ class ComponentsDisplay:
         display : ComponentsDisplay
             The drawn display.
         """
+        check_fitted(estimator)
         display = cls(
             estimator.grid_,
             estimator.mean_,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._frame import literal, write_around
+from ._frame import check_fitted, literal, write_around
 from ._panels import open_panels, write_around_panels
 
 _COLOURS = "RdBu_r"  # told apart with every kind of colour vision
@@ -127,6 +127,7 @@ class CovarianceDisplay:
         display : CovarianceDisplay
             The drawn display.
         """
+        check_fitted(estimator)
         display = cls(
             estimator.grid_,
             estimator.covariance_,

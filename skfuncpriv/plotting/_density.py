@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, literal, write_above, write_around
+from ._frame import (
+    COLOURS,
+    NEEDS_MATPLOTLIB,
+    check_fitted,
+    dress,
+    literal,
+    write_above,
+    write_around,
+)
 
 _LINE, _REFERENCE = "released density", "reference"
 _NOT = "smoothing and sampling error"
@@ -140,6 +148,7 @@ class DensityDisplay:
         display : DensityDisplay
             The drawn display.
         """
+        check_fitted(estimator)
         names = feature_names
         if names is None:
             names = getattr(estimator, "feature_names_in_", None)

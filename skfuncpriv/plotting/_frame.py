@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+
 NEEDS_MATPLOTLIB = (
     "plotting needs matplotlib: install the extra with pip install 'skfuncpriv[plot]'"
 )
@@ -133,3 +135,12 @@ def letters(host: Any) -> int:
 def literal(text: str) -> str:
     """A name as it is written: between dollars matplotlib would read mathematics."""
     return text.replace("$", r"\$")
+
+
+def check_fitted(estimator: Any) -> None:
+    """Refuse to draw what was not released."""
+    if not hasattr(estimator, "guarantee_"):
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' "
+            "before it is drawn."
+        )

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, write_above
+from ._frame import COLOURS, NEEDS_MATPLOTLIB, check_fitted, dress, write_above
 
 # Grids of fewer points are marked, and the line between them comes from `predict`.
 _COARSE, _FINE = 40, 201
+_FEW = 0.05  # the released share of people below which a mean is hardly theirs
+_FEW_LABEL = f"released mean where fewer than {100 * _FEW:g}% are observed"
 
 
 class MeanCurveDisplay:
@@ -44,6 +46,9 @@ class MeanCurveDisplay:
     fine : (array-like, array-like), default=None
         Released: points and values of the same curve on a finer grid, for its line;
         `t` and `mean` are then marks on it.
+    coverage : array-like of shape (n_points,), default=None
+        Released: the share of people observed at each point. Where it is below 5 %, the
+        line is pale and dotted: the mean follows from its smoothness there.
 
     Attributes
     ----------
@@ -52,7 +57,9 @@ class MeanCurveDisplay:
     figure_ : matplotlib Figure
         The figure of the axes.
     line_ : matplotlib Line2D, or list of them for a vector-valued mean
-        The mean curve.
+        The mean curve, where it is not pale.
+    few_line_ : matplotlib Line2D, list of them, or None
+        The mean curve where few people are observed.
     fill_ : matplotlib artist, list of them, or None
         The band of privacy noise.
     reference_line_ : matplotlib Line2D, list of them, or None
@@ -85,6 +92,7 @@ class MeanCurveDisplay:
         bounds: Any = None,
         names: Any = None,
         fine: Any = None,
+        coverage: Any = None,
     ) -> None:
         self.t = t
         self.mean = mean
@@ -96,6 +104,7 @@ class MeanCurveDisplay:
         self.bounds = bounds
         self.names = names
         self.fine = fine
+        self.coverage = coverage
 
     @classmethod
     def from_estimator(
@@ -114,7 +123,7 @@ class MeanCurveDisplay:
         ----------
         estimator : object
             Fitted, with `grid_`, `mean_`, `guarantee_`, `bounds`, ``predict(t)`` and
-            ``noise_band(level)``.
+            ``noise_band(level)``, and perhaps `coverage_`.
         ax : matplotlib Axes, or array of them, default=None
             Where to draw, as in `plot`.
         level : float, default=0.95
@@ -131,6 +140,7 @@ class MeanCurveDisplay:
         display : MeanCurveDisplay
             The drawn display.
         """
+        check_fitted(estimator)
         lower, upper = estimator.noise_band(level)
         t, fine = estimator.grid_, None
         if 1 < len(t) < _COARSE:
@@ -147,6 +157,7 @@ class MeanCurveDisplay:
             bounds=estimator.bounds,
             names=names,
             fine=fine,
+            coverage=getattr(estimator, "coverage_", None),
         )
         return display.plot(ax)
 
@@ -184,7 +195,7 @@ class MeanCurveDisplay:
                 [f"mean [{j}]" for j in range(n_outputs)] if n_outputs > 1 else ["mean"]
             )
         is_point = t.size == 1
-        lines, fills, references = [], [], []
+        lines, pale, fills, references = [], [], [], []
         for j in range(n_outputs):
             panel, colour = panels[j % len(panels)], COLOURS[j % len(COLOURS)]
             is_first = j == 0
@@ -215,7 +226,9 @@ class MeanCurveDisplay:
             label = "released mean"
             if n_outputs > len(panels):
                 label = f"released mean, {names[j]}"
-            lines += self._draw_mean(panel, t, mean[:, j], j, colour, label)
+            drawn = self._draw_mean(panel, t, mean[:, j], j, colour, label)
+            lines.append(drawn[0])
+            pale += drawn[1:]
         for panel, name in zip(panels, names, strict=False):
             panel.margins(x=0.01)
             dress(panel)
@@ -226,6 +239,7 @@ class MeanCurveDisplay:
         write_above(panels[0], self.guarantee)
         single = np.ndim(self.mean) == 1
         self.line_ = lines[0] if single else lines
+        self.few_line_ = None if not pale else pale[0] if single else pale
         self.fill_ = None if not fills else fills[0] if single else fills
         self.reference_line_ = (
             None if not references else references[0] if single else references
@@ -235,13 +249,39 @@ class MeanCurveDisplay:
         return self
 
     def _draw_mean(self, panel, t, mean, j, colour, label) -> list[Any]:
+        """The line, and that where few people are observed, if there is such a place."""
         style = {"color": colour, "linewidth": 2, "label": label, "zorder": 3}
-        if self.fine is None:
-            return panel.plot(t, mean, marker="o" if t.size == 1 else None, **style)
-        points, values = self.fine
-        values = np.reshape(values, (len(points), -1))
-        panel.plot(t, mean, "o", color=colour, markersize=4, zorder=3.1)
-        return panel.plot(points, values[:, j], **style)
+        points, marker = t, "o" if t.size == 1 else None
+        if self.fine is not None:
+            marks = {"color": colour, "markersize": 4, "zorder": 3.1}
+            few = self._few(t, t)
+            panel.plot(t[~few], mean[~few], "o", **marks)
+            if few.any():
+                panel.plot(t[few], mean[few], "o", alpha=0.4, **marks)
+            points, values = self.fine
+            mean = np.reshape(values, (len(points), -1))[:, j]
+        few = self._few(t, points)
+        if not few.any():
+            return panel.plot(points, mean, marker=marker, **style)
+        lines = panel.plot(points, np.where(few, np.nan, mean), marker=marker, **style)
+        # Pale pieces reach to the last point that is not, so that no gap is left.
+        reached = few.copy()
+        reached[1:] |= few[:-1]
+        reached[:-1] |= few[1:]
+        style |= {"linestyle": ":", "alpha": 0.6, "label": None if j else _FEW_LABEL}
+        pale = np.where(reached, mean, np.nan)
+        return lines + panel.plot(points, pale, marker=marker, **style)
+
+    def _few(self, t, points) -> np.ndarray:
+        """Where few people are observed."""
+        if self.coverage is None:
+            return np.zeros(points.shape, dtype=bool)
+        coverage = np.asarray(self.coverage, dtype=float)
+        if coverage.shape != t.shape:
+            raise ValueError(
+                f"coverage must have the shape of t, {t.shape}, got {coverage.shape}"
+            )
+        return np.interp(points, t, coverage) < _FEW
 
     def _draw_bounds(self, panel, j, n_outputs) -> None:
         """The bounds in sight: those that do not double the height of the picture."""

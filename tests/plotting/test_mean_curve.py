@@ -7,7 +7,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 
+from skfuncpriv import (
+    ComponentsDisplay,
+    CovarianceDisplay,
+    DensityDisplay,
+    ICLPCovariance,
+    ICLPMean,
+    PrivateFPCA,
+    PrivateKDE,
+    PrivateSparseMean,
+)
 from skfuncpriv.plotting import MeanCurveDisplay
 
 T = np.linspace(0, 2, 7)
@@ -177,3 +188,62 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"skfuncpriv\[plot\]"):
         MeanCurveDisplay(T, T).plot()
+
+
+# Where few people are observed
+
+
+def partly_observed(n_points):
+    t = np.linspace(0, 1, n_points)
+    X = np.tile(1 + t, (400, 1))
+    X[:, t > 0.6] = np.nan
+    model = PrivateSparseMean(bounds=(0, 3), domain=(0, 1), epsilon=50.0)
+    return model.set_params(random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("n_points", [11, 81])
+def test_line_is_pale_where_few_are_observed(n_points):
+    model = partly_observed(n_points)
+    display = MeanCurveDisplay.from_estimator(model)
+    few = model.coverage_ < 0.05
+    assert few.any()
+    assert not few.all()
+    points = display.line_.get_xdata()
+    firm = np.isfinite(display.line_.get_ydata())
+    pale = np.isfinite(display.few_line_.get_ydata())
+    expected = np.interp(points, model.grid_, model.coverage_) >= 0.05
+    assert_array_equal(firm, expected)
+    assert (firm | pale).all()
+    assert (firm & pale).sum() == np.sum(np.diff(firm.astype(int)) != 0)  # no gap
+    values = np.where(firm, display.line_.get_ydata(), display.few_line_.get_ydata())
+    assert_allclose(values, model.predict(points))
+    assert display.few_line_.get_alpha() < 1
+    words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "released mean where fewer than 5% are observed" in words
+
+
+def test_line_is_whole_where_many_are_observed():
+    t = np.linspace(0, 1, 50)
+    display = MeanCurveDisplay(t, t, coverage=np.full(50, 0.06)).plot()
+    assert display.few_line_ is None
+    assert_array_equal(display.line_.get_ydata(), t)
+    words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert words == ["released mean"]
+    nowhere = MeanCurveDisplay(t, t, coverage=np.zeros(50)).plot()
+    assert_array_equal(nowhere.few_line_.get_ydata(), t)
+    with pytest.raises(ValueError, match="coverage must have the shape of t"):
+        MeanCurveDisplay(t, t, coverage=[1.0]).plot()
+
+
+@pytest.mark.parametrize(
+    ("display", "model"),
+    [
+        (MeanCurveDisplay, ICLPMean(bounds=(0, 1))),
+        (DensityDisplay, PrivateKDE(bounds=(0, 1))),
+        (CovarianceDisplay, ICLPCovariance(bounds=(0, 1))),
+        (ComponentsDisplay, PrivateFPCA(bounds=(0, 1))),
+    ],
+)
+def test_what_is_not_fitted_is_not_drawn(display, model):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        display.from_estimator(model)
