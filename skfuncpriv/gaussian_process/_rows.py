@@ -18,7 +18,7 @@ _NOT_FINITE = (
     "Input contains NaN or infinity: leave such rows out, or fill them by a rule that "
     "does not look at other rows"
 )
-_TARGETS = "y must hold one finite number per row of X"
+TARGETS = "y must hold one finite number per row of X"
 
 
 def read_rows(X: Any) -> np.ndarray:
@@ -46,8 +46,8 @@ def read_targets(y: Any, n_rows: int) -> np.ndarray:
     if targets.shape == (n_rows, 1):
         targets = targets[:, 0]
     if targets.shape != (n_rows,):
-        raise ValueError(_TARGETS)
-    return _finite(targets, _TARGETS)
+        raise ValueError(TARGETS)
+    return _finite(targets, TARGETS)
 
 
 def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -18,15 +18,16 @@ from .._validation import check_count
 from ..gaussian_process._labels import flat, read_classes, read_labels
 from ..noise import random_bits, release_lattice
 from ._classifier_facts import (
+    check_kind_of_labels,
     check_parameters,
     planned_release,
     private_rows,
     released_functions,
 )
 from ._classifier_plan import classifier_plan
-from ._designs import features_of, public_design
+from ._designs import features_of, public_design, warn_of_numbers
 from ._minimiser import minimiser_value
-from ._row_weights import row_weights
+from ._row_weights import check_same_index, row_weights
 
 
 def _has_probabilities(model: ICLPClassifier) -> bool:
@@ -102,7 +103,7 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         Public deviation of the noise of a coefficient function, without the shrinkage
         to the ball of minimisers.
     classes_ : ndarray, shape (n_classes,)
-        Public labels, in order.
+        Public labels, sorted.
     features_ : Design
         Public map from rows to features of norm at most one.
     X_grid_ : ndarray, or dict or list of them
@@ -262,6 +263,8 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         stated = read_classes(self.classes)
         design, rows = public_design(self, X)
         check_feature_names(self, X, reset=True)
+        check_same_index(X, y, "y")
+        check_kind_of_labels(y, stated)
         codes, classes = read_labels(flat(y), len(rows), stated)
         people, n_people, unit = people_of(groups, X, len(rows))
         shares = np.ones(len(rows))
@@ -269,6 +272,7 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
             shares = row_weights(sample_weight, self.weight_cap, X, len(rows))
         chosen = classifier_plan(self, design, n_people, unit, len(classes))
         plan, design = chosen.release, chosen.design
+        warn_of_numbers(self, design)
         remedy = "epsilon, or more people,"
         warn_if_noise_dominates(plan.expected_square, plan.largest_norm, remedy)
 
@@ -315,7 +319,8 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         Returns
         -------
         ndarray, shape (n,) or (n, n_classes)
-            With two classes, positive for the second one.
+            With two classes, positive for `classes_[1]`; otherwise a column for each
+            entry of `classes_`.
         """
         check_is_fitted(self)
         with np.errstate(all="ignore"):

@@ -35,6 +35,18 @@ def check_parameters(estimator: Any) -> None:
     estimator._check_ledger()
 
 
+def check_kind_of_labels(y: Any, classes: np.ndarray | None) -> None:
+    """Refuse numbers where the public classes are strings, in words that say why."""
+    kinds = [getattr(part, "dtype", None) for part in (y, classes)]
+    kinds = [getattr(kind, "kind", "") for kind in kinds]
+    if kinds[0] in "biuf" and kinds[0] and kinds[1] in "UST" and kinds[1]:
+        raise ValueError(
+            "classes are strings, but y holds numbers: cross_val_predict numbers the "
+            "labels for method='decision_function' and 'predict_proba'; number y and "
+            "classes beforehand, or leave classes=None"
+        )
+
+
 def planned_release(
     estimator: Any, n_people: int, n_outputs: int, n_points: int | None
 ) -> PlannedRelease:

@@ -9,6 +9,7 @@ X)`` reads X; ``design.transform(rows, codes)`` are the bounded features,
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ _MAX_FUNCTIONS = 64
 _MAX_FEATURES = 128
 _DEFAULT_POINTS = 101
 _MOST_AXES = 3
+_MANY_COLUMNS = 15  # of numbers that nobody said to be numbers
 _SMALLEST = 1e-100
 
 
@@ -66,16 +68,37 @@ def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Desig
     """
     if is_curves(estimator.X_domain, X):
         return _curve_design(estimator, X)
+    if isinstance(X, dict):
+        raise ValueError(
+            "X is a dict, but X_domain is None: state X_domain={...} with the interval "
+            "of each curve"
+        )
     if estimator.X_grid is not None:
         raise ValueError("X_grid is of curves: state X_domain, or leave it out")
     rows = read_rows(X)
     return _number_design(estimator, rows.shape[1], smooth), rows
 
 
+def warn_of_numbers(estimator: Any, design: Design, stacklevel: int = 3) -> None:
+    """Warn of many columns of numbers that may well be curves, from public facts."""
+    count = design.n_columns
+    if estimator.X_domain is not None or estimator.kernel is not None or design.points:
+        return
+    if count is not None and count > _MANY_COLUMNS:
+        warnings.warn(
+            f"X has {count} columns and X_domain is None: they are read as {count} "
+            "numbers, not as curves; pass X_domain=(A, B) for curves, or "
+            "kernel='linear' to say that they are numbers",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
 def zero_rows(estimator: Any, n_points: int | None, n_outputs: int = 1) -> Any:
     """One row of zeros in the form that the public parameters state.
 
-    `n_points` is the number of columns, or of points of curves where `X_grid` is none.
+    Numbers have as many columns as `X_bounds` has arrays for, else `n_points`, else
+    one; curves where `X_grid` is None have `n_points` points.
     """
     if n_points is not None:
         check_count(n_points, "n_points")
@@ -85,7 +108,7 @@ def zero_rows(estimator: Any, n_points: int | None, n_outputs: int = 1) -> Any:
             n_bounds = max(map(np.size, estimator.X_bounds))
         except (TypeError, ValueError):  # they are refused where they are read
             n_bounds = 1
-        return np.zeros((1, n_points or n_bounds))
+        return np.zeros((1, n_bounds if n_bounds > 1 else n_points or 1))
 
     def curves(grid: Any) -> np.ndarray:
         known = grid is not None and not isinstance(grid, str)
@@ -149,6 +172,8 @@ def _read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
         low, high = read_box(bounds, n_axes)
     except ValueError as error:
         text = f"X_{error}"
+        if isinstance(bounds, tuple | list) and any(map(np.ndim, bounds)):
+            text += ": two arrays are (all lows, all highs), not a pair of each column"
     else:
         if (high / 2 - low / 2 >= _SMALLEST).all():
             return low, high
@@ -204,6 +229,12 @@ def public_curves(
             X = Curves.from_fdata(X, missing=missing)
         if isinstance(basis, Basis):
             domain = basis.domain
+        elif not isinstance(X, Curves):
+            raise ValueError(
+                f"{name}_domain must state an interval for each curve, got None: a "
+                "number beside curves is a constant curve, as in "
+                "np.repeat(numbers[:, None], 2, axis=1) on (0, 1)"
+            )
         elif X.domain is not None:
             domain = X.domain
         elif X.is_regular:

@@ -9,12 +9,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import PrivateEstimator, people_of
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..noise import random_bits, release_lattice
 from ._design_curves import check_same_people
-from ._designs import Design, features_of, is_curves, public_design
+from ._designs import (
+    Design,
+    features_of,
+    is_curves,
+    public_design,
+    warn_of_numbers,
+)
 from ._regressor_fit import (
     Fitted,
     Targets,
@@ -23,9 +29,10 @@ from ._regressor_fit import (
     planned_release,
     private_value,
     public_question,
+    warn_of_error,
 )
 from ._regressor_plan import best_plan
-from ._row_weights import row_weights
+from ._row_weights import check_same_index, row_weights
 from ._targets import CurveTargets, public_targets
 
 
@@ -42,7 +49,8 @@ class ICLPRegressor(RegressorMixin, PrivateEstimator):
         *Public.* Covariates are clipped to them: of each column, or of the values of
         curves (arrays of shape (n_outputs,) then). Take them from what is known without
         the data, never from the data. With several curve predictors one pair for all,
-        or a dict or list of pairs.
+        or a dict or list of pairs. Two arrays are (all lows, all highs); before there
+        are data, they also tell `privacy_safe_parameters` how many columns X has.
     y_bounds : tuple of two floats, or of two arrays of shape (n_outputs,)
         *Public.* Targets, or the values of target curves, are clipped to them.
     X_domain : tuple of two floats, dict or list of them, default=None
@@ -120,6 +128,8 @@ default="auto"
     noise_std_ : ndarray, or dict or list of them
         Public or released. The deviation of the noise of `coef_`, to first order,
         before denoising; None with the absolute penalty.
+    intercept_std_ : float or ndarray
+        Public or released. The same for `intercept_`, at each point of target curves.
     method_ : {"statistics", "minimiser"}
         Public route that was taken.
     psi_, eta_ : float
@@ -269,6 +279,7 @@ default="auto"
         smooth = not is_curves(self.y_domain, y)
         design, rows = public_design(self, X, smooth=smooth)
         check_feature_names(self, X, reset=True)
+        check_same_index(X, y, "y")
         targets, values = public_targets(self, y, len(rows))
         check_same_people(rows, values)
         codes, n_people, unit = people_of(groups, X, len(rows))
@@ -280,10 +291,10 @@ default="auto"
         is_counted = complete and sample_weight is None
         question = public_question(self, design, targets, n_people, unit, is_counted)
         plan = best_plan(question)
-        law, expected = plan.release.law, plan.release.expected_square
+        law = plan.release.law
         design, targets = design.first(plan.n_features), targets.first(plan.n_targets)
-        remedy = "epsilon, more people or tighter bounds"
-        warn_if_noise_dominates(expected, plan.release.largest_norm, remedy)
+        warn_of_numbers(self, design)
+        warn_of_error(question, plan)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: exact sums, or a certified minimiser.
@@ -346,7 +357,11 @@ default="auto"
         self.intercept_ = targets.shaped(offset @ targets.map + targets.center)
         if self.intercept_.ndim == 0:
             self.intercept_ = float(self.intercept_)
-        _, units = design.slopes(np.eye(design.size))
+        constants, units = design.slopes(np.eye(design.size))
+        std = fitted.deviation(constants[None], targets.map)
+        self.intercept_std_ = None if std is None else targets.shaped(std[0])
+        if np.ndim(self.intercept_std_) == 0 and std is not None:
+            self.intercept_std_ = float(self.intercept_std_)
         coefs, deviations = [], []
         for part, left in zip(parts, units, strict=True):
             shape = part.shape[:-1] if part.shape[1:-1] != (1,) else part.shape[:1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from .._validation import (
     check_real,
 )
 from ..denoise import bayesian_average
-from ..exceptions import PrivacyError
+from ..exceptions import NoiseDominatesWarning, PrivacyError
 from ..gaussian_process._losses import (
     EpsilonInsensitiveLoss,
     HuberLoss,
@@ -48,6 +50,7 @@ METHODS = ("auto", "statistics", "minimiser")
 _THRESHOLDS = {"huber": 0.25, "epsilon_insensitive": 0.1}
 _ONLY_STATISTICS = ("block-spherical", "laplace")
 _DEFAULT_POINTS = 101
+_NO_NOISE = 1e6  # an epsilon
 Targets = ScalarTargets | CurveTargets
 
 
@@ -187,6 +190,28 @@ def private_value(
     return minimiser_value(plan.release, whitened, units, weights)
 
 
+def warn_of_error(
+    question: Question, plan: RegressionPlan, stacklevel: int = 3
+) -> None:
+    """Warn if privacy makes predictions worse than the mean of targets is.
+
+    The signal and the residuals of the reference problem have the mean square `TYPICAL`
+    each: from an error of predictions of the same size on, R^2 is negative. What is
+    lost without noise, to stated psi or few functions, is taken off.
+    """
+    if plan.error < TYPICAL:
+        return
+    quiet = replace(question, epsilon=max(_NO_NOISE, question.epsilon))
+    if plan.error - best_plan(quiet).error >= TYPICAL:
+        warnings.warn(
+            "the noise is expected to make predictions worse than the mean of y is: a "
+            "larger epsilon, more people, tighter bounds or fewer features would make "
+            "the release informative",
+            NoiseDominatesWarning,
+            stacklevel=stacklevel,
+        )
+
+
 def guarantee_of(plan: RegressionPlan, unit: str, seeded: bool) -> PrivacyGuarantee:
     """What a release promises."""
     if isinstance(plan.release, StatisticsPlan):
@@ -294,9 +319,9 @@ def planned_release(
 ) -> PlannedRelease:
     """What a regression would release, before there are data.
 
-    Errors are those of predictions of the reference problem. `n_points` is the number
-    of columns of X (see `zero_rows`), `n_outputs` that of values
-    of target curves at each point.
+    Errors are those of predictions of the reference problem. X has as many columns as
+    arrays in `X_bounds` have numbers, else `n_points`, else one (see `zero_rows`);
+    `n_outputs` is the number of values of target curves at each point.
     """
     check_parameters(estimator)
     check_count(n_people, "n_samples")

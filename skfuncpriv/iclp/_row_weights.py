@@ -1,4 +1,7 @@
-"""The weights of rows: shares of a public cap, divided among the rows of a person."""
+"""What belongs to rows of X: the same index, and weights.
+
+Weights are shares of a public cap, divided among the rows of a person.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,7 @@ def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")
-    table = indexed(X)
-    both_pandas = hasattr(weights, "iloc") and hasattr(table, "iloc")
-    if both_pandas and not table.index.equals(weights.index):
-        raise ValueError(
-            "sample_weight has another index than X: align them, as in "
-            "sample_weight.loc[X.index]"
-        )
+    check_same_index(X, weights, "sample_weight")
     if isinstance(weights, Real):  # as in scikit-learn, one number for all rows
         weights = [weights] * n_rows
     numbers = as_numbers(weights)
@@ -39,6 +36,16 @@ def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
         raise ValueError(_WEIGHTS)
     with np.errstate(all="ignore"):
         return np.minimum(numbers, cap) / cap
+
+
+def check_same_index(X: Any, other: Any, name: str) -> None:
+    """Refuse pandas data of the same rows whose index is not that of X."""
+    table = indexed(X)
+    both_pandas = hasattr(other, "iloc") and hasattr(table, "iloc")
+    if both_pandas and not table.index.equals(other.index):
+        raise ValueError(
+            f"{name} has another index than X: align them, as in {name}.loc[X.index]"
+        )
 
 
 def divided_among_rows(weights: np.ndarray, codes: np.ndarray) -> np.ndarray:

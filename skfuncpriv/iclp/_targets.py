@@ -9,7 +9,7 @@ import numpy as np
 
 from .._validation import check_interval
 from ..gaussian_process._labels import flat
-from ..gaussian_process._rows import read_targets
+from ..gaussian_process._rows import TARGETS, read_targets
 from ._design_curves import CurvePredictor, CurveRows, cannot_miss
 from ._designs import is_curves, public_curves
 
@@ -153,7 +153,9 @@ def public_targets(
             name="y",
         )
         if curves.n_curves != n_rows:
-            raise ValueError("y must hold one curve for each row of X")
+            raise ValueError(
+                "y must hold one curve for each row of X: it has another number of them"
+            )
         if not values.norm_bound <= _LARGEST:
             raise ValueError(f"y_bounds must leave norms up to {_LARGEST}: {_UNITS}")
         grid = None if curves.grid is None else points
@@ -172,4 +174,21 @@ def public_targets(
             f"y_bounds must be between {2 * _SMALLEST} and {2 * _LARGEST} apart, got "
             f"{estimator.y_bounds!r}: {_UNITS}"
         )
-    return ScalarTargets(low, high), read_targets(flat(y), n_rows)
+    return ScalarTargets(low, high), _numbers(flat(y), n_rows)
+
+
+def _numbers(y: Any, n_rows: int) -> np.ndarray:
+    """Targets as numbers; refusals say what is wrong with their form."""
+    try:
+        return read_targets(y, n_rows)
+    except ValueError as error:
+        text = str(error)
+    if y is not None and text == TARGETS:
+        shape = np.shape(y)
+        remedy = "y holds NaN or infinity: leave out rows without a target"
+        if len(shape) > 1:
+            remedy = "y has two axes: are they curves? pass y_domain=(A, B)"
+        elif len(shape) == 0 or shape[0] != n_rows:
+            remedy = "y has another number of rows than X"
+        text = f"{text}; {remedy}"
+    raise ValueError(text)

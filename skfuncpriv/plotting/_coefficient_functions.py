@@ -50,7 +50,8 @@ def functions_of(estimator: Any, intercept: bool = True) -> list[Function]:
         if grids is not None:
             raise ValueError(_SURFACE)
         if intercept:
-            found += _split("intercept", targets, estimator.intercept_, None)
+            spread = getattr(estimator, "intercept_std_", None)
+            found += _split("intercept", targets, estimator.intercept_, spread)
         names = getattr(estimator, "feature_names_in_", None)
         names = [f"x{k}" for k in range(len(coef))] if names is None else names
         for k, name in enumerate(names):

@@ -16,7 +16,7 @@ from ._frame import COLOURS, dress, literal, write_above
 from ._panels import columns_for, open_panels, write_around_panels
 
 _ROW_INCHES, _WORDS_INCHES = 2.0, 1.2
-_LINE, _REFERENCE = "released coefficient", "reference"
+_LINE, _REFERENCE, _AXIS = "released coefficient", "reference", "coefficient"
 
 
 class CoefficientDisplay:
@@ -182,6 +182,8 @@ or list of arrays
             if n_panels > 1:
                 panel.locator_params(axis="y", nbins=4)
                 panel.set_title(names[k], fontsize="small", loc="left")
+                if k % n_columns == 0:  # the first of its row
+                    panel.set_ylabel(_AXIS, fontsize="small")
             else:
                 panel.set_ylabel(names[k])
             if k + n_columns >= n_panels:  # the lowest of its column

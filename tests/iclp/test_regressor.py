@@ -11,9 +11,17 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skfuncpriv import Curves, ICLPRegressor
+from skfuncpriv import (
+    Curves,
+    ICLPClassifier,
+    ICLPRegressor,
+    NoiseDominatesWarning,
+)
 from skfuncpriv.basis import CosineBasis
 from skfuncpriv.gaussian_process import GaussianKernel
+from skfuncpriv.iclp._designs import public_design
+from skfuncpriv.iclp._regressor_fit import public_question
+from skfuncpriv.iclp._targets import public_targets
 from tests.iclp.spine import projections, silenced
 
 T = np.linspace(0, 1, 15)
@@ -39,7 +47,7 @@ def curves(n=4000, seed=0):
 
 NUMBERS = {"X_bounds": (0.0, 2.0), "y_bounds": (-3.0, 5.0)}
 CURVES = {"X_bounds": (-2.7, 2.7), "y_bounds": (-1.5, 1.5), "X_domain": (0.0, 1.0)}
-LARGE = {"epsilon": 1e6, "denoise": False}
+LARGE = {"epsilon": 1e6, "denoise": False, "random_state": 0}
 
 
 def relative(answer, wanted):
@@ -349,6 +357,84 @@ def test_the_routes_win_where_the_notes_say():
     assert many.fit(X, y).method_ == "minimiser"
 
 
+def test_few_people_do_not_lose_the_constant():
+    """Curves far from the middle of their bounds, on one column: n epsilon = 93."""
+    model = ICLPRegressor(X_bounds=(0, 1), y_bounds=(50, 220), y_domain=(1, 18))
+    X = np.arange(93.0)[:, None] % 2
+    t = np.linspace(0, 1, 31)
+    truth = 80 + 100 * t + 10 * X[:2] * t
+    Y, errors = truth[X[:, 0].astype(int)], {}
+    for method in ("auto", "minimiser"):
+        model.set_params(method=method)
+        with pytest.warns(NoiseDominatesWarning, match="worse than the mean of y"):
+            fits = [
+                clone(model).set_params(random_state=k).fit(X, Y) for k in range(20)
+            ]
+        squares = [np.square(fit.predict(X[:2]) - truth).mean() for fit in fits]
+        errors[method] = np.mean(squares)
+    assert fits[0].method_ == "minimiser"
+    assert errors["auto"] < 0.8 * errors["minimiser"]
+
+
+@pytest.mark.parametrize("n_people", [30, 93, 400, 3000])
+def test_the_constant_of_the_reference_problem_has_its_own_energy(n_people):
+    for facts in ({"y_domain": (0, 1)}, {"kernel": "linear"}, {"X_domain": (0, 1)}):
+        model = ICLPRegressor(X_bounds=(0, 1), y_bounds=(-1, 1), **facts)
+        design, _ = public_design(model, np.zeros((1, 15)), smooth=False)
+        signal = question_of(model, design, n_people).signal
+        parts = design.energy * signal
+        assert parts[0] == pytest.approx(1 / 3)
+        assert parts[1:].sum() == pytest.approx(1 / 9)
+        # Little is known at a small budget: the answer is the middle of the bounds.
+        silent = clone(model).set_params(epsilon=0.4 / n_people)
+        silent = silent._planned_release(n_people)
+        assert silent.risk == pytest.approx(4 / 9, rel=0.05)
+
+
+def question_of(model, design, n_people):
+    y = np.zeros((1, 15)) if model.y_domain else np.zeros(1)
+    targets, _ = public_targets(model, y, 1)
+    return public_question(model, design, targets, n_people, "row", True)
+
+
+def test_a_warning_comes_when_privacy_costs_more_than_the_mean_of_targets():
+    X, y, _ = numbers(60)
+    model = ICLPRegressor(**NUMBERS, kernel="linear", epsilon=0.1)
+    with pytest.warns(NoiseDominatesWarning) as caught:
+        model.fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+    # A strong penalty is no noise, and enough people are no reason to warn.
+    clone(model).set_params(epsilon=1e5, psi=100.0).fit(X, y)
+    clone(model).set_params(epsilon=10.0).fit(X, y)
+
+
+def test_many_columns_may_be_forgotten_curves():
+    X, y = curves(400)
+    X = np.hstack([X, X[:, :1]])
+    model = ICLPRegressor(X_bounds=(-3, 3), y_bounds=(-1.5, 1.5), epsilon=1e4)
+    rule = "X has 16 columns and X_domain is None"
+    with pytest.warns(UserWarning, match=rule) as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    clone(model).set_params(kernel="linear").fit(X, y)
+    clone(model).set_params(X_domain=(0, 1)).fit(X, y)
+    clone(model).fit(X[:, :15], y)
+    label = ICLPClassifier(X_bounds=(-3, 3), epsilon=1e4)
+    with pytest.warns(UserWarning, match=rule):
+        label.fit(X, y > 0)
+
+
+def test_arrays_of_bounds_count_the_columns_of_a_plan():
+    facts = {"y_bounds": (0, 1), "y_domain": (0, 1)}
+    model = ICLPRegressor(X_bounds=([0.0] * 4, [1.0] * 4), **facts)
+    assert model._planned_release(500).n_functions == 5
+    assert model._planned_release(500, n_points=31).n_functions == 5
+    one = ICLPRegressor(X_bounds=(0.0, 1.0), **facts)
+    assert one._planned_release(500).n_functions == 2
+    assert one._planned_release(500, n_points=4).n_functions == 5
+
+
 def test_public_facts_alone_decide():
     X, _, Y = numbers(60)
     model = ICLPRegressor(**NUMBERS, y_domain=(0, 1), epsilon=30.0)
@@ -397,6 +483,23 @@ def test_coefficients_scatter_as_stated():
         # Twelve coefficients share a mixing variable Gamma((m + 1) / 2), m >= 12: the
         # variance of their mean square is at most 2 / 12 + 2 / 13 and a product.
         assert abs(ratio - 1) < 5 * np.sqrt(0.4 / 60)
+        # Four coordinates of the intercept: 2 / 4 + 2 / 13 and a product, likewise.
+        spread = np.var([fit.intercept_ for fit in fits], axis=0)
+        ratio = np.mean(spread / np.square(fits[0].intercept_std_))
+        assert abs(ratio - 1) < 5 * np.sqrt(0.8 / 60)
+
+
+def test_the_deviation_of_an_intercept_has_its_form():
+    X, y, Y = numbers(300)
+    model = ICLPRegressor(**NUMBERS, kernel="linear", epsilon=50.0)
+    fit = model.fit(X, y)
+    assert isinstance(fit.intercept_std_, float)
+    assert fit.intercept_std_ > 0
+    curve = clone(model).set_params(y_domain=(0, 1)).fit(X, Y)
+    assert curve.intercept_std_.shape == curve.intercept_.shape == (15,)
+    assert clone(model).set_params(penalty="ar").fit(X, y).intercept_std_ is None
+    smooth = clone(model).set_params(kernel=GaussianKernel(1.0)).fit(X, y)
+    assert smooth.intercept_std_ == 0
 
 
 def test_denoising_helps_smooth_curves_and_is_free():

@@ -157,6 +157,7 @@ def titles_of(display):
 def released(**attributes):
     """A stand-in with what all of these estimators have, or may have not."""
     optional = {"X_grid_", "y_grid_", "classes_", "noise_std_", "feature_names_in_"}
+    optional |= {"intercept_std_"}
     words = "epsilon = 1, delta = 0"
     return Released(optional=optional, guarantee_=words, **attributes)
 
@@ -170,6 +171,12 @@ def test_target_curves_have_an_intercept_and_a_function_of_each_column():
     drawn = [line.get_ydata() for line in display.lines_]
     assert_array_equal(drawn, [T + 9, T, T**2])
     assert display.fills_[0] is None
+    assert [panel.get_ylabel() for panel in display.ax_] == ["coefficient", "", ""]
+    banded = CoefficientDisplay.from_estimator(
+        released(**public, intercept_std_=1 + T**2)
+    )
+    far = Z * (1 + T**2)
+    assert_allclose(ends(banded.fills_[0]), [T + 9 - far, T + 9 + far])
     for k in range(2):
         far = Z * noise[k]
         assert_allclose(ends(display.fills_[k + 1]), [coef[k] - far, coef[k] + far])
@@ -266,8 +273,8 @@ def test_real_regressors_of_curves_on_numbers_and_numbers_on_curves():
     display = CoefficientDisplay.from_estimator(model)
     drawn = [line.get_ydata() for line in display.lines_]
     assert_array_equal(drawn, [model.intercept_, *model.coef_])
-    widths = [np.ptp(ends(fill), axis=0) for fill in display.fills_[1:]]
-    assert_allclose(widths, 2 * Z * model.noise_std_)
+    widths = [np.ptp(ends(fill), axis=0) for fill in display.fills_]
+    assert_allclose(widths, 2 * Z * np.vstack([model.intercept_std_, model.noise_std_]))
     model = ICLPRegressor(
         X_bounds=(0, 2), X_domain={"a": (0, 2), "b": (0, 1)}, y_bounds=(0, 1), **FACTS
     )
