@@ -2,9 +2,9 @@
 
 A curve is a finite set of observations (t, y(t)), y a number or a vector of d numbers;
 between two observations it is their straight line, beyond the first and the last it is
-constant. On a common grid the values are one dense array (n_curves, n_points, d); at
-points of their own, the curves are flat arrays ``values (n_obs, d)`` and ``times
-(n_obs,)`` cut by ``offsets (n_curves + 1,)``.
+constant, or, for `PrivateSparseMean`, not known. On a common grid the values are one
+dense array (n_curves, n_points, d); at points of their own, the curves are flat arrays
+``values (n_obs, d)`` and ``times (n_obs,)`` cut by ``offsets (n_curves + 1,)``.
 
 What is public is decided by the form, never by the data: the number of curves, the
 number of outputs and a common grid are public; the times of irregular curves and their
@@ -203,10 +203,12 @@ class Curves:
     ) -> Curves:
         """Curves from a table with one observation in each row.
 
-        Before a person's first and after the last observation the curve is taken as
-        constant. Where many have no observations, a mean is that of these extended
-        curves, not of people seen there, and no band covers the difference. Choose a
-        domain in which nearly everybody was observed, known from the protocol.
+        Most estimators take a curve as constant before its first and after its last
+        observation. Where many have no observations, a mean is that of these extended
+        curves, not of people seen there, and no band covers the difference: choose a
+        domain in which nearly everybody was observed, known from the protocol, or take
+        `PrivateSparseMean`, which extends no curve further than its `reach` and
+        releases the mean of the people observed.
 
         Parameters
         ----------

@@ -322,7 +322,7 @@ def test_plot_names_the_columns_of_a_long_table(capsys, data, monkeypatch):
     (axes,) = figures[0].axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("when", "x")
     title = axes.get_title(loc="left").replace("\n", " ")
-    assert "per curve (all rows with the same id)" in title
+    assert "per curve (neighbours: replace one curve)" in " ".join(title.split())
     assert "SEEDED" in title
     words = [*words, "--force", "--plot", "plot.png"]
     words += ["--xlabel", "hours", "--ylabel", "kW"]
@@ -408,7 +408,7 @@ def test_long_table_says_what_a_curve_is(capsys, data):
     words = ["mean", "long.csv", "--id", "curve", "--t", "when", "--y", "x", *PUBLIC]
     _, out, _ = run(capsys, *words)
     assert "curve      x over when, a curve for each curve" in out
-    assert "epsilon = 1 per curve (all rows with the same id)" in out
+    assert "epsilon = 1 per curve (neighbours: replace one curve)" in out
     assert "per row" not in out
     assert "Protected is one curve (all rows with the same id)" in out
     assert "the curve is taken as\nconstant" in out

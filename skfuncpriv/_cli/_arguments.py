@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ._errors import CommandError, notice_closed_pipes
 
+_MECHANISMS = ("auto", "laplace", "spherical", "block-spherical", "gaussian")
 PROG = "python -m skfuncpriv"
 _PAIRS = {"--bounds": "500 3500", "--domain": "0 24", "--origin": "13.40 52.52"}
 
@@ -119,4 +120,33 @@ def add_force(parser: Any) -> None:
         "--force",
         action="store_true",
         help="replace existing files: by default they are kept, a release is paid for",
+    )
+
+
+def add_budget(parser: Any, mechanism: str = "auto") -> None:
+    """Add epsilon, delta and the law of noise."""
+    parser.add_argument(
+        "--epsilon",
+        type=float,
+        default=1.0,
+        metavar="EPS",
+        help="budget; smaller is more private (default: %(default)s)",
+    )
+    add_delta_and_mechanism(parser, mechanism)
+
+
+def add_delta_and_mechanism(parser: Any, mechanism: str = "auto") -> None:
+    """Add delta and the law of noise."""
+    parser.add_argument(
+        "--delta",
+        type=float,
+        default=0.0,
+        help="with delta > 0 Gaussian noise is possible (default: 0)",
+    )
+    parser.add_argument(
+        "--mechanism",
+        choices=_MECHANISMS,
+        default=mechanism,
+        metavar="LAW",
+        help=f"law of the noise: {', '.join(_MECHANISMS)} (default: %(default)s)",
     )

@@ -99,7 +99,7 @@ def long_curves(table: Table, args: Namespace, grid: Any) -> Reading:
         duplicates=args.duplicates,
     )
     source = f"{', '.join(args.y)} over {args.t}, a curve for each {args.id}"
-    unit = "curve (all rows with the same id)"
+    unit = "curve"  # all rows with the same --id
     if args.group is None:
         return Reading(curves, grid, None, source, unit)
     owners: dict[Any, Any] = {}

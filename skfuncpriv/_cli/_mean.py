@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from typing import Any
 
 from skfuncpriv._validation import check_interval
 from skfuncpriv.exceptions import BudgetExceededError
-from skfuncpriv.iclp import ICLPMean
+from skfuncpriv.iclp import ICLPMean, PrivateSparseMean
 from skfuncpriv.privacy import BudgetLedger
 
 from . import _report as report
@@ -17,6 +18,10 @@ from ._files import check_ledger, check_outputs
 from ._parser import PROG
 from ._tables import Table
 
+_CONSTANT = """\
+Before a person's first and after the last observation the curve is taken as
+constant: where many are not observed, that flattens the mean. --sparse gives
+the mean of the people observed at each point (PrivateSparseMean)."""
 # Whatever else they are called, this is what is written.
 _ENDINGS = {"--out": (".csv",), "--plot": (".png",)}
 
@@ -24,25 +29,14 @@ _ENDINGS = {"--out": (".csv",), "--plot": (".png",)}
 def run(args: Namespace) -> int:
     """Release, print and write; everything public is checked before data is read."""
     check_intervals(args, f"mean {args.file}")
+    _check_sparse(args)
     bounds = _bounds(args)
     _check_files(args)
     long, grid = is_long(args), read_grid(args.grid)
     read_curves = long_curves if long else wide_curves
     read = read_curves(Table.read(args.file), args, grid)
 
-    model = ICLPMean(
-        bounds=bounds,
-        domain=args.domain,
-        grid=read.grid,
-        epsilon=args.epsilon,
-        delta=args.delta,
-        mechanism=args.mechanism,
-        norm_bound=args.norm_bound,
-        denoise=not args.no_denoise,
-        missing=args.missing,
-        ledger=args.ledger,
-        random_state=args.seed,
-    )
+    model = _model(args, bounds, read.grid)
     try:
         report.fit(model, read.curves, read.groups)
     except BudgetExceededError:
@@ -55,12 +49,8 @@ def run(args: Namespace) -> int:
     columns = report.columns_of(model, args.level, args.y)
     report.write_csv(args.out, columns, seeded=model.guarantee_.seeded)
     report.print_release(model, columns, args.level, out, read.source, read.unit)
-    if long:
-        print(
-            "Before a person's first and after the last observation the curve is taken "
-            "as\nconstant.",
-            file=out,
-        )
+    if long and not args.sparse:
+        print(_CONSTANT, file=out)
     print(f"\nWrote {args.out}", file=out)
     if args.plot:
         report.write_plot(
@@ -78,7 +68,8 @@ def run(args: Namespace) -> int:
         if args.json != "-":
             print(f"Wrote {args.json}", file=out)
     if args.group is None:
-        print(f"Protected is one {read.unit}; --group protects people", file=out)
+        rows = " (all rows with the same id)" if long else ""
+        print(f"Protected is one {read.unit}{rows}; --group protects people", file=out)
     if args.ledger:
         print(f"Left in {args.ledger}: {BudgetLedger(args.ledger).remaining}", file=out)
     return 0
@@ -115,6 +106,45 @@ def pairs(numbers: list[float], option: str) -> list[list[float]]:
     if len(numbers) % 2:
         raise CommandError(f"{option} needs pairs of numbers, as in {option} 500 3500")
     return [numbers[i : i + 2] for i in range(0, len(numbers), 2)]
+
+
+def _model(args: Namespace, bounds: tuple, grid: Any) -> ICLPMean | PrivateSparseMean:
+    """The estimator that was asked for."""
+    facts = {
+        "bounds": bounds,
+        "grid": grid,
+        "random_state": args.seed,
+        **{
+            name: getattr(args, name)
+            for name in ("domain", "epsilon", "delta", "mechanism", "ledger")
+        },
+    }
+    if args.sparse:
+        return PrivateSparseMean(**facts)
+    return ICLPMean(
+        **facts,
+        norm_bound=args.norm_bound,
+        denoise=not args.no_denoise,
+        missing=args.missing,
+    )
+
+
+def _check_sparse(args: Namespace) -> None:
+    """Refuse options that belong to curves that everybody has everywhere."""
+    if not args.sparse:
+        return
+    for option, is_given in (
+        ("--norm-bound", args.norm_bound is not None),
+        ("--no-denoise", args.no_denoise),
+        ("--missing", args.missing != "error"),
+    ):
+        if is_given:
+            raise CommandError(
+                f"{option} does not go with --sparse: an empty cell of a wide table is "
+                "no observation; in a long table leave such rows out"
+                if option == "--missing"
+                else f"{option} does not go with --sparse"
+            )
 
 
 def _bounds(args: Namespace) -> tuple:

@@ -21,11 +21,17 @@ from ._errors import CommandError
 
 _COLUMNS = ("mean", "noise_std", "lower", "upper")
 _MAX_ROWS = 12
+_STYLES = {"t": ".4g", "coverage": ".2f"}
 _READING = """
 With probability {level:g} the mean without noise, on these coefficients, lies between
 lower and upper, for all t at once; the error of sampling from a population is not
 covered. noise_std and the band belong to the release before denoising, so that mean
 need not lie in the middle."""
+_SPARSE_READING = """
+mean is that of the people observed at t, coverage their released share. With
+probability {level:g} the mean without noise lies between lower and upper, for all t at
+once, under a prior of smooth curves; the error of sampling from a population is not
+covered. Where coverage is small, mean follows from that prior more than from people."""
 _LAWS = {
     "IndependentLaplace": "Laplace",
     "IndependentGaussian": "Gaussian",
@@ -68,6 +74,8 @@ def columns_of(
     lower, upper = model.noise_band(level)
     parts = [model.mean_, model.noise_std_, lower, upper]
     columns = {"t": model.grid_}
+    if hasattr(model, "coverage_"):
+        columns["coverage"] = model.coverage_
     if model.mean_.ndim == 1:
         return columns | dict(zip(_COLUMNS, parts, strict=True))
     for j in range(model.mean_.shape[1]):
@@ -134,7 +142,8 @@ def write_plot(
 
 def promise(model: Any, unit: str) -> str:
     """The guarantee; what it calls a row is a whole curve in a long table."""
-    return str(model.guarantee_).replace("per row", f"per {unit}")
+    text = str(model.guarantee_).replace("per row", f"per {unit}")
+    return text.replace("one row", f"one {unit}")
 
 
 def print_release(
@@ -148,14 +157,20 @@ def print_release(
     """The guarantee, how it was kept, and a table of some points."""
     who = "people" if model.guarantee_.unit == "person" else "curves"
     law = _LAWS.get(type(model.law_).__name__, type(model.law_).__name__)
-    denoised = ", denoised" if model.denoise else ""
+    denoised = ", denoised" if is_denoised(model) else ""
     print(f"Private mean of {model.n_people_} {who}", file=file)
     print(f"  curve      {source}", file=file)
     print(f"  guarantee  {promise(model, unit)}", file=file)
-    print(f"  noise      {law}, {model.coef_.size} coefficients{denoised}", file=file)
+    print(f"  noise      {law}, {model.law_.size} coefficients{denoised}", file=file)
     print(file=file)
     print_table(columns, file)
-    print(_READING.format(level=level), file=file)
+    reading = _SPARSE_READING if hasattr(model, "coverage_") else _READING
+    print(reading.format(level=level), file=file)
+
+
+def is_denoised(model: Any) -> bool:
+    """Whether the mean is not the noisy one; a sparse mean is always solved for."""
+    return hasattr(model, "coverage_") or bool(model.denoise)
 
 
 def print_table(columns: dict[str, np.ndarray], file: TextIO) -> None:
@@ -167,7 +182,7 @@ def print_table(columns: dict[str, np.ndarray], file: TextIO) -> None:
     decimals = max(0, 1 - math.floor(math.log10(finest))) if finest < np.inf else 4
     cells = []
     for name, part in columns.items():
-        style = ".4g" if name == "t" else f".{decimals}f"
+        style = _STYLES.get(name, f".{decimals}f")
         cells.append([name, *(format(part[i], style) for i in rows)])
     print_aligned(zip(*cells, strict=True), file)
     if len(rows) < n_points:

@@ -249,7 +249,7 @@ class MeanCurveDisplay:
         return self
 
     def _draw_mean(self, panel, t, mean, j, colour, label) -> list[Any]:
-        """The line, and that where few people are observed, if there is such a place."""
+        """The line, and that where few people are observed, if there are such."""
         style = {"color": colour, "linewidth": 2, "label": label, "zorder": 3}
         points, marker = t, "o" if t.size == 1 else None
         if self.fine is not None:
