@@ -82,8 +82,11 @@ default=None
     eigenvalues_ : ndarray
         Eigenvalues of `coef_`, from large to small.
     n_detectable_ : int
-        How many eigenvalues of `release_` are above what noise alone would show. If
-        there is none, the noise is larger than the signal.
+        How many eigenvalues of `release_` are above `noise_edge_`. If there is none,
+        the signal cannot be told from noise.
+    noise_edge_ : float
+        Released. What the largest eigenvalue of noise alone exceeds with a probability
+        of 0.05, given the released mean; a function of public laws and the release.
     radius_ : float
         Public or released. The radius at which curves are shrunk towards the mean.
     noise_std_ : float

@@ -19,6 +19,7 @@ from ..exceptions import PrivacyError
 from ..noise import random_bits
 from ..summaries import ValueBounds
 from ._contributions import denoised_sum, sum_contributions
+from ._covariance_noise import CovarianceNoise
 from ._covariance_plan import MECHANISMS, CovariancePlan, plan_covariance
 from ._covariance_steps import (
     add_noise,
@@ -36,6 +37,9 @@ _MAX_FUNCTIONS = 256
 _MAX_COORDINATES = 256
 _SMALLEST_RADIUS = 2.0**-60  # of the norm bound
 _NORMS = 1e-140, 1e150  # whose squares are numbers
+# The largest possible eigenvalue reaches this in units of a chosen squared radius,
+# that of radii half an octave apart.
+_LARGEST_SIGNAL = 0.5
 _LARGEST = 1e305  # noise, whose draws are numbers, too
 
 
@@ -116,8 +120,11 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         radius = self._public_radius(values)
         _check_size(plan, values.norm_bound * (radius or 2.0))
         grid = output_grid(self.grid, curves.grid, domain)
+        noise = CovarianceNoise(plan)
         warn_if_noise_dominates(
-            plan.expected_square, 1.0, "epsilon, more people or a smaller n_basis"
+            noise.expected_edge * noise.expected_edge,
+            _LARGEST_SIGNAL if radius is None else 1.0,
+            "epsilon, more people or a smaller n_basis",
         )
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
@@ -155,7 +162,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             self.norm_bound_ = values.norm_bound
             self._clip = replace(values, center=np.zeros(curves.n_outputs))
             self.radius_ = radius * values.norm_bound
-            shift = self._set_covariance(released, plan, curves.is_vector)
+            shift = self._set_covariance(released, plan, noise, curves.is_vector)
             self._set_mean(mean, radius * shift, basis, values, curves.is_vector)
             self._set_components()
         vars(self).pop("n_features_in_", None)
@@ -198,12 +205,12 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
     def n_detectable_(self) -> int:
         """How many eigenvalues are above what noise alone would show.
 
-        Of the release before denoising, above the largest eigenvalue that is expected
-        of a matrix of pure noise, ``noise_std_ * sqrt(2 p)`` for p coefficients.
+        Of the release before denoising, above ``noise_edge_``. If the curves, shrunk
+        to `radius_`, vary in k directions, more than k are counted with a probability
+        of at most about 0.05: for curves that do not vary at all, any.
         """
-        matrix = self._square(self.release_)
-        threshold = self.noise_std_ * np.sqrt(2 * len(matrix))
-        return int(np.sum(np.linalg.eigvalsh(matrix) > threshold))
+        values = np.linalg.eigvalsh(self._square(self.release_))
+        return int(np.sum(values > self.noise_edge_))
 
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
@@ -309,12 +316,18 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         return coef / max(1.0, float(np.sqrt(coef @ coef)))
 
     def _set_covariance(
-        self, released: np.ndarray, plan: CovariancePlan, is_vector: bool
+        self,
+        released: np.ndarray,
+        plan: CovariancePlan,
+        noise: CovarianceNoise,
+        is_vector: bool,
     ) -> np.ndarray:
         """Set the covariance; return the mean of the residuals in units of radius."""
         moment, n_people = plan.moment, plan.moment.n_people
         first, second = np.split(released, [moment.n_coordinates])
         raw = n_covariances(first, second, moment)
+        edge = noise.edge(moment.first(first) / n_people)
+        self.noise_edge_ = np.float64(self.radius_ * self.radius_ * edge)
         if self.denoise:
             bound, q = float(n_people) ** 2, plan.moment.n_outputs
             first = bayesian_average(first[None], plan.parts[0], bound, q)[0]

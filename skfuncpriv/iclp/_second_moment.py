@@ -259,14 +259,16 @@ class SecondMoment:
         return total.value()
 
     def first(self, values: np.ndarray) -> np.ndarray:
-        """The first moment, from released values of shape (size,)."""
-        return values[: self.n_coordinates] / WEIGHT
+        """The first moment, from released values of shape (..., size)."""
+        return values[..., : self.n_coordinates] / WEIGHT
 
     def matrix(self, entries: np.ndarray) -> np.ndarray:
-        """The symmetric matrix of entries of shape (n_entries,)."""
+        """The symmetric matrices of entries of shape (..., n_entries)."""
         rows, columns = self.pairs
-        result = np.empty((self.n_coordinates, self.n_coordinates))
-        result[rows, columns] = result[columns, rows] = entries / self._scale
+        shape = (*entries.shape[:-1], self.n_coordinates, self.n_coordinates)
+        result = np.empty(shape)
+        values = entries / self._scale
+        result[..., rows, columns] = result[..., columns, rows] = values
         return result
 
     @cached_property

@@ -138,7 +138,8 @@ def test_bad_groups_are_refused(estimator, groups, facts, ledger):
 @pytest.mark.parametrize("denoise", [True, False])
 @each_class
 @pytest.mark.filterwarnings(
-    "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"
+    "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning",
+    "ignore:delta=0.999:skfuncpriv.exceptions.LargeDeltaWarning",
 )
 def test_extreme_but_valid_parameters_release_numbers(
     estimator, parameters, denoise, facts

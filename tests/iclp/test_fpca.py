@@ -135,7 +135,7 @@ def test_a_curve_without_values_is_at_the_mean():
 
 
 def test_scores_are_of_the_fitted_columns():
-    model = PrivateFPCA(**{**FACTS, "grid": None}, n_components=2)
+    model = PrivateFPCA(**{**FACTS, "grid": None}, n_components=2, epsilon=4.0)
     model.fit(curves(50, grid=GRID))
     with pytest.raises(ValueError, match="X has 60 features, but PrivateFPCA is"):
         model.transform(np.ones((3, 60)))
@@ -156,7 +156,8 @@ def test_a_center_on_the_grid_is_part_of_the_mean():
 
 def test_frames_pipelines_and_names():
     X = pd.DataFrame(curves(80, grid=GRID), columns=[f"t{k}" for k in range(120)])
-    model = PrivateFPCA(**FACTS, n_components=2).set_output(transform="pandas")
+    model = PrivateFPCA(**FACTS, n_components=2, epsilon=4.0)
+    model.set_output(transform="pandas")
     scores = model.fit(X).transform(X)
     names = ["privatefpca0", "privatefpca1"]
     assert list(scores.columns) == names == list(model.get_feature_names_out())
@@ -212,7 +213,8 @@ def test_samples_have_the_released_moments():
 
 
 def test_samples_are_fresh():
-    model = PrivateFPCA(**FACTS, n_components=2).fit(curves(90, grid=GRID))
+    model = PrivateFPCA(**FACTS, n_components=2, epsilon=4.0)
+    model.fit(curves(90, grid=GRID))
     one, other = model.sample(2), model.sample(2)
     assert (one != other).any()
     again = [model.sample(4, random_state=5) for _ in range(2)]
