@@ -96,6 +96,19 @@ CASES = [(CURVES, *case) for case in BAD_EVERYWHERE + BAD_CURVES]
 CASES += [(NUMBERS, *case) for case in BAD_EVERYWHERE + BAD_NUMBERS]
 
 
+def test_labels_that_were_numbered_are_refused_in_words():
+    X, y = data()
+    names = np.array(["no", "yes"])
+    model = ICLPClassifier(**NUMBERS | {"classes": names})
+    _, text = refusal(model, X, y)
+    assert "cross_val_predict numbers the labels" in text
+    model.fit(X, names[y])
+    assert model.classes_.tolist() == ["no", "yes"]
+    free = model.set_params(classes=None, epsilon=1e5)
+    values = cross_val_predict(free, X, names[y], method="decision_function", cv=2)
+    assert roc_auc_score(y, values) > 0.9
+
+
 @pytest.mark.parametrize(("facts", "bad", "kind", "text"), CASES, ids=repr)
 def test_bad_parameters_are_refused_by_name(facts, bad, kind, text, ledger):
     texts = set()

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
 
-from skfuncpriv import ICLPRegressor
+from skfuncpriv import ICLPClassifier, ICLPRegressor
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.privacy import BudgetLedger
@@ -224,6 +224,48 @@ def test_bad_targets_and_weights_are_refused():
         curves.set_params(loss="huber").fit(X, np.zeros((20, 5)))
     with pytest.raises(ValueError, match="at most 96 features"):
         model.set_params(method="statistics").fit(np.zeros((20, 200)), y)
+
+
+def refused(model, X, y, text):
+    """The refusal of a fit, which holds no number of the data."""
+    with pytest.raises(ValueError, match=text) as caught:
+        model.fit(X, y)
+    assert caught.value.__cause__ is None
+    assert not hasattr(model, "guarantee_")
+    return str(caught.value)
+
+
+def test_refusals_of_targets_name_the_remedy():
+    X, y = np.zeros((20, 2)), np.zeros(20)
+    model = ICLPRegressor(**BOUNDS, kernel="linear")
+    refused(model, X, np.zeros((20, 5)), r"are they curves\? pass y_domain=\(A, B\)")
+    refused(model, X, y[:-1], "another number of rows than X")
+    refused(model, X, np.full(20, np.nan), "leave out rows without a target")
+    refused(model, X, np.full(20, np.inf), "leave out rows without a target")
+
+
+def test_refusals_of_forms_of_rows_name_the_remedy():
+    y, curves = np.zeros(20), np.zeros((20, 5))
+    bounds = {"X_bounds": (-1, 1), "y_bounds": (-1, 1)}
+    model = ICLPRegressor(**bounds)
+    refused(model, {"a": curves, "b": y}, y, r"state X_domain=\{\.\.\.\}")
+    model.set_params(X_domain={"a": (0, 1), "b": None})
+    text = refused(model, {"a": curves, "b": y[:, None]}, y, "a constant curve")
+    assert "np.repeat(numbers[:, None], 2, axis=1) on (0, 1)" in text
+    model = ICLPRegressor(**{**bounds, "X_bounds": [(0, 1), (0, 2)]}, kernel="linear")
+    refused(model, curves[:, :2], y, "all lows, all highs")
+
+
+@pytest.mark.parametrize("kind", [ICLPRegressor, ICLPClassifier])
+def test_other_indexes_of_targets_than_of_rows_are_refused(kind):
+    X = pd.DataFrame(np.linspace(-1, 1, 40).reshape(20, 2))
+    y = pd.Series(np.arange(20) % 2)
+    facts = {"y_bounds": (0, 1)} if kind is ICLPRegressor else {}
+    model = kind(X_bounds=(-1, 1), kernel="linear", epsilon=500.0, **facts)
+    refused(model, X, y[::-1], r"y has another index than X: align .*y\.loc\[X\.index")
+    refused(model, X, y.to_frame()[::-1], "y has another index than X")
+    model.fit(X, y[::-1].loc[X.index]).fit(X.to_numpy(), y[::-1]).fit(X, y.to_numpy())
+    assert np.isfinite(cross_val_score(model, X, y, cv=2)).all()
 
 
 # Real people
