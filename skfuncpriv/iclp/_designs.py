@@ -13,6 +13,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from .._grids import public_grid
@@ -68,7 +69,7 @@ def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Desig
     """
     if is_curves(estimator.X_domain, X):
         return _curve_design(estimator, X)
-    if isinstance(X, dict):
+    if isinstance(X, dict) and not issparse(X):  # as one kind of sparse table is
         raise ValueError(
             "X is a dict, but X_domain is None: state X_domain={...} with the interval "
             "of each curve"
