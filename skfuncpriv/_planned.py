@@ -27,7 +27,7 @@ class PlannedRelease:
     sampling : float
         A bound on the expected squared error of the same people without noise.
     noise : float
-        The expected squared error that noise adds, before denoising.
+        The expected squared error that noise adds, before denoising unless `denoised`.
     eta, psi, bandwidth : float, default=None
         The exponent and strength of the penalty, or the bandwidth (a tuple where axes
         differ); None has none.
@@ -37,6 +37,8 @@ class PlannedRelease:
         The measure of its domain, in units of the domain; 1 for the answers to rows.
     place : str, default="at a point"
         Where the square root of error / size is the error, of all outputs together.
+    denoised : bool, default=False
+        Whether `noise` is what denoising is expected to leave of it.
     """
 
     n_people: int
@@ -53,6 +55,7 @@ class PlannedRelease:
     released: str = "the released function"
     size: float | None = None
     place: str = "at a point"
+    denoised: bool = False
 
     @property
     def risk(self) -> float:

@@ -32,9 +32,7 @@ _COLUMNS = {
     "bandwidth": "bandwidth",
     **{name: name for name in _ERRORS},
 }
-_LEGEND = (
-    "M is the number of functions; bias, sampling and noise (before denoising) are"
-)
+_LEGEND = "M is the number of functions; bias, sampling and noise ({} denoising) are"
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +112,7 @@ class ParameterTable:
         lines = self._cells(size)
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         aligned = ["  ".join(map(str.rjust, line, widths)) for line in lines]
-        return "\n".join([*aligned, _LEGEND, self._meaning(size)])
+        return "\n".join([*aligned, self._legend, self._meaning(size)])
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -123,8 +121,14 @@ class ParameterTable:
         head, *body = self._cells(self._size)
         rows = [f"<tr>{_tagged('th', head)}</tr>"]
         rows += [f"<tr>{_tagged('td', line)}</tr>" for line in body]
-        legend = f"{_LEGEND} {self._meaning(self._size)}"
+        legend = f"{self._legend} {self._meaning(self._size)}"
         return f"<table>{''.join(rows)}<caption>{legend}</caption></table>"
+
+    @property
+    def _legend(self) -> str:
+        """What M is, and which noise is meant."""
+        is_denoised = bool(self.rows) and all(row.denoised for row in self.rows)
+        return _LEGEND.format("after" if is_denoised else "before")
 
     @property
     def _size(self) -> float | None:
