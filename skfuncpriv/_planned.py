@@ -23,7 +23,8 @@ class PlannedRelease:
     n_functions : int
         M, how many functions are used: of a basis for each output, or features.
     bias : float
-        A bound on the squared bias over the stated smooth functions.
+        A bound on the squared bias over the stated smooth functions, that of expected
+        denoising included where noise is counted after it.
     sampling : float
         A bound on the expected squared error of the same people without noise.
     noise : float

@@ -49,11 +49,12 @@ class ParameterTable:
     `delta` is what the mechanism would spend of it, nothing if its noise is pure.
     `bias` is a bound over the smooth functions that the estimator plans for, `sampling`
     a bound on the error of the same people without noise, and `noise` the expected
-    error of the noise before denoising, each a squared L2 norm in the units of what is
-    released, of all outputs together. The text shows them per point: the square root of
-    error / size, with the size of the domain. Parameters that a mechanism does not have
-    are None, and columns without any are left out of the text. A psi of 0 is no
-    penalty. M in the text is `n_functions` in the rows.
+    error of the noise, for means what denoising is expected to leave of it, each a
+    squared L2 norm in the units of what is released, of all outputs together. The text
+    shows them per point: the square root of error / size, with the size of the domain.
+    Parameters that a mechanism does not have are None, and columns without any are left
+    out of the text. A psi of 0 is no penalty. M in the text is `n_functions` in the
+    rows.
 
     Examples
     --------

@@ -42,7 +42,8 @@ _PLAN = """\
 Show how large the privacy noise would be, before any data is touched.
 
 Each cell is the root mean square of the noise at a point of the released function, in
-its units, before denoising (which is free, and mostly lowers it).
+its units: for means what denoising (which is free) is expected to leave of it, for all
+else before denoising, which mostly lowers it.
 """
 
 _PLAN_EXAMPLES = f"""\

@@ -25,8 +25,8 @@ _STYLES = {"t": ".4g", "coverage": ".2f"}
 _READING = """
 With probability {level:g} the mean without noise, on these coefficients, lies between
 lower and upper, for all t at once; the error of sampling from a population is not
-covered. noise_std and the band belong to the release before denoising, so that mean
-need not lie in the middle."""
+covered. After denoising that is approximate: it holds less often for curves with jumps
+and narrow peaks that are too weak to be seen."""
 _SPARSE_READING = """
 mean is that of the people observed at t, coverage their released share. With
 probability {level:g} the mean without noise lies between lower and upper, for all t at

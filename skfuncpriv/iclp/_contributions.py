@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ..basis import Basis
 from ..curves import Curves
-from ..denoise import bayesian_average
+from ..denoise import bayesian_average, posterior_deviation
 from ..noise import FixedPoint, RandomBits, release_lattice
 from ..summaries import (
     BallSum,
@@ -24,6 +24,7 @@ from ..summaries import (
 from ._penalty import soft_threshold
 from ._plan import ReleasePlan
 
+_UNSEEN = 0.1  # of the variance of the noise, that a hidden signal may have
 _SHARE_ONLY = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
@@ -116,6 +117,26 @@ def denoised_sum(released: np.ndarray, plan: ReleasePlan) -> np.ndarray:
     """Denoise a released sum, whose signal has at most n people for its norm."""
     bound = float(plan.n_people) ** 2
     return bayesian_average(released[None], plan.law, bound, plan.n_outputs)[0]
+
+
+def denoised_deviation(
+    released: np.ndarray, denoised: np.ndarray, plan: ReleasePlan
+) -> np.ndarray:
+    """How far the sum without noise may be from `denoised`, given the release.
+
+    With the factor f that a coefficient was multiplied by and the variance s of its
+    noise, the posterior variance is about f s, of which f (1 - f) s is the bias of
+    shrinking a signal of the size that the prior expects. That is doubled, for signals
+    of twice that energy: one curve is no draw of the prior. And where nothing is seen,
+    small signals may be there all the same: a tenth of s is kept of what is taken off.
+    """
+    bound = float(plan.n_people) ** 2
+    law, n_outputs = plan.law, plan.n_outputs
+    posterior = posterior_deviation(released[None], law, bound, n_outputs)[0]
+    kept = np.ones_like(released)
+    np.divide(denoised, released, out=kept, where=released != 0)
+    doubt = np.sqrt(np.clip(1 - kept, 0.0, 1.0) * (kept + _UNSEEN))
+    return np.hypot(posterior, doubt * law.std)
 
 
 def in_tenths(chunks: Iterable[np.ndarray], n_chunks: int) -> Iterator[np.ndarray]:

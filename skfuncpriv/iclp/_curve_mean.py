@@ -64,11 +64,11 @@ class CurveMean(CurveReader, PrivateEstimator):
         return values.reshape((*points.shape, *self.coef_.shape[1:]))
 
     def noise_band(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Return a simultaneous band of the privacy noise.
+        """Return a simultaneous band of the privacy noise, around the mean.
 
         With probability `level` the noiseless release lies within it on the whole grid.
         It covers the *noise only*, neither the sampling of these people from a
-        population nor any bias, and is centred at the release before denoising.
+        population nor any bias.
 
         Parameters
         ----------
@@ -81,9 +81,7 @@ class CurveMean(CurveReader, PrivateEstimator):
             The ends of the band.
         """
         reach = self._band_reach(level)
-        coef = (self.release_.T * self.weights_).T
-        middle = self.basis_.evaluate(self.grid_) @ coef + self._center
-        return middle - reach, middle + reach
+        return self.mean_ - reach, self.mean_ + reach
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw noise curves like the one that was added, from fresh random bits.
@@ -107,7 +105,7 @@ class CurveMean(CurveReader, PrivateEstimator):
     def expected_error(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> float:
-        """Predict the noise of a release before there is any data.
+        """Predict what noise does to a release, before there is any data.
 
         Parameters
         ----------
@@ -122,8 +120,8 @@ class CurveMean(CurveReader, PrivateEstimator):
         Returns
         -------
         float
-            The expected squared L2 norm of the noise before denoising, in squared
-            units of the values times units of the domain.
+            The expected squared L2 norm of the noise, or of what denoising is expected
+            to leave of it, in squared units of the values times units of the domain.
         """
         return self._planned_release(n_samples, n_outputs, n_points).noise
 
@@ -144,15 +142,22 @@ class CurveMean(CurveReader, PrivateEstimator):
         level = check_positive(level, "level")
         if level >= 1:
             raise ValueError(f"level must be in (0, 1), got {level!r}: 95 % is 0.95")
-        return band_factor(self._noise_curves, self.noise_std_, level) * self.noise_std_
+        return band_factor(self._deviations, self.noise_std_, level) * self.noise_std_
+
+    def _deviations(self, n_curves: int, bits: RandomBits) -> np.ndarray:
+        """Curves like the difference of the release from that without noise."""
+        return self._noise_curves(n_curves, bits)
 
     def _noise_curves(self, n_curves: int, bits: RandomBits) -> np.ndarray:
         """Noise of the curve before denoising, on the grid."""
         draws = self._unit * self.law_.sample(n_curves, bits)
         draws = draws.reshape(n_curves, *self.coef_.shape)
-        functions = self.basis_.evaluate(self.grid_) * self.weights_
-        curves = np.tensordot(draws, functions, ([1], [1]))
-        return np.moveaxis(curves, -1, 1)
+        return self._curves(draws, self.weights_)
+
+    def _curves(self, coefs: np.ndarray, weights: np.ndarray | float) -> np.ndarray:
+        """Curves of weighted coefficients, on the grid; without the center."""
+        functions = self.basis_.evaluate(self.grid_) * weights
+        return np.moveaxis(np.tensordot(coefs, functions, ([1], [1])), -1, 1)
 
 
 def check_noise(law: NoiseLaw, unit: float) -> None:

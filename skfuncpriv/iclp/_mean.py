@@ -18,14 +18,9 @@ from .._sklearn import check_feature_names
 from ..basis import SmoothCosineBasis
 from ..curves import as_curves
 from ..noise import random_bits
-from ..summaries import ValueBounds
-from ._contributions import (
-    denoised_sum,
-    draw_release,
-    person_coefficients,
-    sum_contributions,
-)
-from ._curve_mean import CurveMean, check_noise
+from ._contributions import draw_release, person_coefficients, sum_contributions
+from ._curve_mean import check_noise
+from ._denoised_mean import DenoisedMean
 from ._parameters import (
     check_parameters,
     output_grid,
@@ -35,7 +30,6 @@ from ._parameters import (
     public_values,
     warn_if_noise_dominates,
 )
-from ._plan import ReleasePlan
 from ._rounds import (
     Ball,
     Shares,
@@ -45,7 +39,7 @@ from ._rounds import (
 )
 
 
-class ICLPMean(CurveMean):
+class ICLPMean(DenoisedMean):
     """Mean curve of n people, released under differential privacy.
 
     The curves are projected on a public orthonormal basis, the coefficients of each
@@ -119,6 +113,10 @@ default=None
         Released. The mean curve on `grid_`.
     coef_ : ndarray, shape (n_functions,) or (n_functions, n_outputs)
         Released. Coefficients of ``mean_ - center`` in `basis_`.
+    coef_std_ : ndarray, shape of `coef_`
+        Released, with ``denoise=True``. How far each coefficient may be from that
+        without noise, a standard deviation given the release; see `noise_band`. With
+        ``denoise=False`` that of its noise, which is public.
     release_ : ndarray, shape of `coef_`
         Released. The coefficients before denoising, those of the rough mean included.
     grid_ : ndarray, shape (n_points,)
@@ -138,8 +136,9 @@ default=None
     rounds_ : int
         Public number of rounds.
     noise_std_ : ndarray, shape of `mean_`
-        Public with one round: the standard deviation of the noise of the curve before
-        denoising. With two in proportion to the radius, which is *released*.
+        Released, with ``denoise=True``. The standard deviation of the curve, given the
+        release, from that without noise. With ``denoise=False`` that of its noise,
+        which is public.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -357,31 +356,3 @@ default=None
             return planned
         fine = planned_release(self._with(shares.fine), *sizes)
         return replace(fine, epsilon=planned.epsilon)
-
-    def _set_release(
-        self,
-        released: np.ndarray,
-        plan: ReleasePlan,
-        values: ValueBounds,
-        functions: np.ndarray,
-        is_vector: bool,
-        ball: Ball,
-    ) -> None:
-        """Turn the released sum of contributions to a ball into a mean curve."""
-        radius = ball.radius * values.norm_bound
-        unit, rough = radius / plan.n_people, values.norm_bound * ball.center
-        weights = np.repeat(plan.weights, plan.n_outputs)
-        coef = denoised_sum(released, plan) if self.denoise else weights * released
-        shape = (-1, plan.n_outputs) if is_vector else (-1,)
-        self.release_ = (rough + unit * released).reshape(shape)
-        self.coef_ = (rough + unit * coef).reshape(shape)
-        self.law_, self.eta_, self.psi_ = plan.law, plan.eta, plan.psi
-        self.n_people_, self.norm_bound_ = plan.n_people, radius
-        self.weights_ = plan.weights
-        middle = np.broadcast_to(values.center, (len(functions), plan.n_outputs))
-        self._center = middle.copy() if is_vector else middle[:, 0].copy()
-        std = (weights * plan.law.std).reshape(-1, plan.n_outputs)
-        square = np.square(functions) @ np.square(std / std.max())
-        deviation = unit * std.max() * np.sqrt(square)
-        self.noise_std_ = deviation.reshape(self._center.shape)
-        self.mean_ = functions @ self.coef_ + self._center

@@ -223,6 +223,7 @@ def planned_release(
         psi=plan.psi,
         released="the released mean",
         size=facts.domain[1] - facts.domain[0],
+        denoised=_denoiser_shrinks(estimator),
     )
 
 

@@ -128,15 +128,15 @@ class ReleasePlan(Spending):
 
     @property
     def expected_square(self) -> float:
-        """The expected squared error that the noise adds to the weighted release."""
-        std = self.law.std * np.repeat(self.weights, self.n_outputs) / self.n_people
+        """The expected squared error that noise adds, after all expected weights."""
+        std = self.law.std * self._repeated_weights / self.n_people
         return float(np.sum(std**2))
 
     @property
     def predicted_square(self) -> float:
-        """The same after all expected weights, without building the law.
+        """The same without building the law, for contributions within `spread`.
 
-        In units of the norm bound, hence times the squared `spread`.
+        In units of the norm bound.
         """
         energy = np.square(self.spread * self._repeated_weights)
         if self.mechanism == "gaussian":

@@ -29,14 +29,14 @@ _INFORMATIVE = 2000.0  # people times epsilon, from which on two rounds are trie
 _ROUGH = 100.0  # people times epsilon of the rough mean, and of the radius,
 _LEAST = 0.02  # but not less than this share of epsilon
 _SMALLEST = 2.0**-4  # that the number of coefficients follows
-_NEGLIGIBLE = 0.1  # noise, as a share of a bound of the sampling error
+_NEGLIGIBLE = 0.02  # noise after denoising, as a share of a bound of the sampling error
 
 
 def two_rounds_help(n_people: int, epsilon: float, noise: float) -> bool:
     """Whether a rough mean is cheap, and noise matters beside sampling.
 
-    `noise` is the expected squared noise of a single round, in units of the squared
-    norm bound.
+    `noise` is the expected squared noise of a single round after denoising, in units of
+    the squared norm bound.
     """
     return n_people * epsilon >= _INFORMATIVE and noise * n_people >= _NEGLIGIBLE
 

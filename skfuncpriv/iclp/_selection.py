@@ -152,10 +152,10 @@ def risk_bound(plan: ReleasePlan, ball: tuple[float, float] = _SMOOTH) -> float:
 def bias_bound(plan: ReleasePlan) -> float:
     """Squared bias of cutting, and of shrinking at the worst frequency.
 
-    In units of the squared norm bound, for means of the ball of smooth functions, and
-    before denoising.
+    In units of the squared norm bound, for means of the ball of smooth functions, after
+    all expected weights.
     """
-    return _bias(plan, plan.weights, _SMOOTH)
+    return _bias(plan, plan.expected_weights, _SMOOTH)
 
 
 def _bias(plan: ReleasePlan, weights: np.ndarray, ball: tuple[float, float]) -> float:

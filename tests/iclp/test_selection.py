@@ -185,7 +185,7 @@ def test_selection_sees_public_facts_only(penalty, denoise):
         plans.add(
             (model.eta_, model.psi_, model.basis_, model.law_.std.tobytes(),
              releases[0].lattice, releases[0].value.bound,
-             releases[0].value.lattice, model.noise_std_.tobytes())
+             releases[0].value.lattice, denoise or model.noise_std_.tobytes())
         )  # fmt: skip
     assert len(plans) == 1
 
