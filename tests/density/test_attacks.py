@@ -176,6 +176,7 @@ def test_the_largest_distance_of_coefficients_by_brute_force(boundary, bandwidth
     assert gaps.max() <= plan.sensitivity * plan.radius < 1.02 * gaps.max()
 
 
+@pytest.mark.filterwarnings("ignore::skfuncpriv.exceptions.LargeDeltaWarning")
 def test_the_smaller_noise_is_chosen_by_default():
     """Laplace unless delta is large; guarantees say which it was."""
     usual = make(epsilon=1.0, delta=1e-6).fit(mixture(1000))
