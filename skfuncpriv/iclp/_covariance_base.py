@@ -191,8 +191,10 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         float
             The expected squared L2 norm of the noise of the covariance function before
             denoising, in the fourth power of the values times the second power of the
-            domain. It is that of `radius`, or of a chosen radius that equals the norm
-            bound: it is proportional to the fourth power of `radius_`.
+            domain. It is that of the stated `radius` or, where the radius is chosen, of
+            one that equals the norm bound: in proportion to the fourth power of
+            `radius_`, far smaller if people are close to their mean, and up to 16
+            times larger for few people. Tables of `privacy_safe_parameters` have it.
         """
         return self._planned_release(n_samples, n_outputs, n_points).noise
 

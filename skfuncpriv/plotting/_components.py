@@ -254,7 +254,8 @@ class ComponentsDisplay:
 
     def _title(self, k: int) -> str:
         words = ["noise"] if self._is_noise(k) else []
-        if self.explained_variance_ratio is not None:
+        # The share of what is noise is no share of anything.
+        if self.explained_variance_ratio is not None and not words:
             percent = 100 * float(self.explained_variance_ratio[k])
             words.append("< 1%" if 0 < percent < 0.5 else f"{percent:.0f}%")
         return f"component {k + 1}" + ": " * bool(words) + ", ".join(words)
@@ -262,7 +263,7 @@ class ComponentsDisplay:
     def _note(self) -> str:
         """What the picture does not say by itself."""
         words = ["a component has no sign"]
-        if self.explained_variance_ratio is not None:
+        if self.explained_variance_ratio is not None and not self._is_noise(0):
             words.insert(0, "percentages are shares of the released variance")
         if self._is_noise(len(self.components) - 1):
             words.append("what is grey does not stand out of the privacy noise")

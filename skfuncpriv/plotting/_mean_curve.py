@@ -122,8 +122,9 @@ class MeanCurveDisplay:
         Parameters
         ----------
         estimator : object
-            Fitted, with `grid_`, `mean_`, `guarantee_`, `bounds`, ``predict(t)`` and
-            ``noise_band(level)``, and perhaps `coverage_`.
+            Fitted, with `grid_`, `mean_`, `guarantee_`, `bounds` and perhaps
+            `coverage_`. One with ``noise_band(level)`` and ``predict(t)`` has a band
+            and a fine line; the means of `ICLPCovariance` and `PrivateFPCA` have none.
         ax : matplotlib Axes, or array of them, default=None
             Where to draw, as in `plot`.
         level : float, default=0.95
@@ -141,9 +142,10 @@ class MeanCurveDisplay:
             The drawn display.
         """
         check_fitted(estimator)
-        lower, upper = estimator.noise_band(level)
+        has_band = hasattr(estimator, "noise_band")
+        lower, upper = estimator.noise_band(level) if has_band else (None, None)
         t, fine = estimator.grid_, None
-        if 1 < len(t) < _COARSE:
+        if has_band and 1 < len(t) < _COARSE:  # others may predict something else
             points = np.union1d(t, np.linspace(t[0], t[-1], _FINE))
             fine = points, estimator.predict(points)
         display = cls(

@@ -90,7 +90,7 @@ def test_components_beyond_the_noise_are_said_to_be_noise(kind, n_outputs, detec
         words = [words[0], *(panel.get_title(loc="left") for panel in first)]
     is_noise = [
         next(word for word in words if word.startswith(f"component {k + 1}"))
-        == f"component {k + 1}: noise, {['76%', '19%', '5%', '< 1%'][k]}"
+        == f"component {k + 1}: noise"
         for k in range(4)
     ]
     assert is_noise == [k >= detectable for k in range(4)]
@@ -134,16 +134,21 @@ def test_outputs_have_columns_of_effects_and_rows_of_components():
         assert_array_equal(display.lines_[k, j].get_ydata(), PAIR[k, :, j])
 
 
-def test_single_component_keeps_its_share():
-    display = ComponentsDisplay(T, MEAN, WAVES[:1], [4.0], [0.8], WORDS, detectable=0)
+@pytest.mark.parametrize(("detectable", "share"), [(0, "noise"), (1, "80%")])
+def test_single_component_keeps_its_share(detectable, share):
+    display = ComponentsDisplay(
+        T, MEAN, WAVES[:1], [4.0], [0.8], WORDS, detectable=detectable
+    )
     _, ax = plt.subplots()
     assert display.plot(ax).ax_ is ax
     entries = legend_of(ax)[1:]
     assert entries[:3] == [
         "released mean",
-        "component 1: noise, 80%, minus 2 standard deviations",
-        "component 1: noise, 80%, plus 2 standard deviations",
+        f"component 1: {share}, minus 2 standard deviations",
+        f"component 1: {share}, plus 2 standard deviations",
     ]
+    has_shares = "percentages are shares" in " ".join(entries)
+    assert has_shares == (share == "80%")
     assert ax.get_title(loc="left").replace("\n", " ") == WORDS.strip()
 
 
@@ -262,3 +267,15 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"skfuncpriv\[plot\]"):
         display_of().plot()
+
+
+@pytest.mark.filterwarnings("ignore::skfuncpriv.NoiseDominatesWarning")
+def test_noise_of_eleven_people_is_grey_and_has_no_share():
+    """Its released share is 100 %: there is nothing else."""
+    made = make_curves(11, n_points=15, random_state=0)
+    model = PrivateFPCA(bounds=(-2, 2), epsilon=4.0, random_state=1).fit(made.data)
+    display = ComponentsDisplay.from_estimator(model)
+    assert {line.get_color() for line in display.lines_.ravel()} == {"0.55"}
+    words = " ".join(legend_of(display.ax_))
+    assert "component 1: noise" in words
+    assert "%" not in words

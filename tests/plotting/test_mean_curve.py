@@ -19,6 +19,7 @@ from skfuncpriv import (
     PrivateKDE,
     PrivateSparseMean,
 )
+from skfuncpriv.datasets import make_curves
 from skfuncpriv.plotting import MeanCurveDisplay
 
 T = np.linspace(0, 2, 7)
@@ -67,6 +68,18 @@ def test_from_estimator_asks_for_the_band_of_the_level(level):
     assert_allclose(display.upper - display.lower, 2 * level)
     assert f"{100 * level:g}% band: privacy noise only" in legend_of(display)[1]
     assert display.ax_.get_title(loc="left") == "epsilon = 1, delta = 0"
+
+
+@pytest.mark.parametrize("n_outputs", [None, 2])
+@pytest.mark.parametrize("estimator", [ICLPCovariance, PrivateFPCA])
+def test_the_mean_of_a_covariance_has_no_band(estimator, n_outputs):
+    made = make_curves(400, n_points=15, n_outputs=n_outputs, random_state=0)
+    model = estimator(bounds=(-2, 2), epsilon=4.0, random_state=0).fit(made.data)
+    display = MeanCurveDisplay.from_estimator(model)
+    assert display.fill_ is None
+    for j, line in enumerate(np.ravel(display.line_)):
+        assert_array_equal(line.get_ydata(), model.mean_.reshape(15, -1)[:, j])
+    assert "privacy noise" not in " ".join(legend_of(display))
 
 
 def test_given_axes_are_used():
