@@ -94,8 +94,16 @@ def posterior_deviation(
 
     Parameters
     ----------
-    released, law, energy_bound, n_outputs
-        Those of `bayesian_average`.
+    released : ndarray, shape (n, m)
+        Signal plus noise, one row each, in the order of frequency; already *released*,
+        hence public.
+    law : NoiseLaw
+        The law of the noise; *public*.
+    energy_bound : float
+        A bound on the squared norm of a signal, in squared units of the coefficients;
+        *public*.
+    n_outputs : int, default=1
+        How many consecutive coefficients share a frequency; *public*.
 
     Returns
     -------
@@ -122,7 +130,7 @@ def posterior_deviation(
     >>> from skfuncpriv.noise import SphericalLaplace
     >>> noisy = np.array([[30.0, 1.0, -1.0]])
     >>> posterior_deviation(noisy, SphericalLaplace(3), energy_bound=1e4).round(1)
-    array([[1.7, 1. , 0.7]])
+    array([[1.8, 1.3, 1. ]])
     """
     rows = np.asarray(released, dtype=np.float64)
     chain = _chain_of(law, *_facts(energy_bound, n_outputs))
