@@ -10,7 +10,7 @@ from ..noise import SeededBits
 from ._covariance_plan import CovariancePlan
 
 _RATE = 0.05  # of false alarms
-_MOST_DRAWS, _FEWEST_DRAWS = 2000, 200
+_MOST_DRAWS, _FEWEST_DRAWS = 2000, 40  # of 40 the largest is taken
 _ENTRIES = 1 << 21
 
 

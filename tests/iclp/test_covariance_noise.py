@@ -129,7 +129,7 @@ def test_the_edge_follows_from_the_release_and_its_units():
 
 def test_many_functions_have_fewer_draws():
     noise = CovarianceNoise(plan_of("spherical", 10**6, 8.0, 120))
-    assert len(noise._means) == 200
+    assert len(noise._means) == 145
     assert 0 < noise.edge(np.zeros(120)) < 1
 
 
