@@ -12,8 +12,8 @@ show what is never shown otherwise: the mean without noise, and the error.
 # -------------------------
 # Everything that decides the noise is public: the bounds of the values, the domain, the
 # number of people and epsilon. So the noise is known before any data are touched.
-# `expected_error` returns the expected squared L2 distance; divided by the length of
-# the domain, its root is the noise of a point, in degrees.
+# `expected_error` returns what denoising is expected to leave of its squared L2 norm;
+# divided by the length of the domain, the root is the noise of a point, in degrees.
 
 import numpy as np
 
@@ -36,8 +36,8 @@ for n_people in (61, 1000, 10000):
     print(f"{n_people:6d} " + "".join(cells))
 
 # %%
-# Sixty-one is few: at epsilon = 1 the noise is some three degrees. With a thousand
-# curves it would be a fifth of a degree.
+# Sixty-one is few: at epsilon = 1 the noise is more than a degree and a half. With a
+# thousand curves it would be a fifth of a degree.
 #
 # Releases at three epsilons
 # --------------------------
@@ -59,10 +59,10 @@ for axis, epsilon in zip(axes, (1, 2, 4), strict=True):
 # %%
 # What the band says
 # ------------------
-# The band is *simultaneous*: with probability 95% it holds, over the whole year, the
-# curve that would have been released without noise. It is centred at the release before
-# denoising, so the denoised mean need not run in its middle. It knows nothing of how
-# much years differ, hence is no confidence band for the climate.
+# The band is *simultaneous*: it says where, over the whole year, the curve without noise
+# may be, given the release. Its probability of 95% is approximate, since it is that of
+# the denoiser; ``denoise=False`` has a wider band, which is exact. It knows nothing of
+# how much years differ, hence is no confidence band for the climate.
 #
 # A hundred releases, how often the band holds the mean without noise:
 
