@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from os import PathLike
 from typing import Any
@@ -143,8 +145,10 @@ def public_plan(
     """
     n_functions = stated_size(estimator)
     most = n_functions or min(_MAX_FUNCTIONS, n_points or _MAX_FUNCTIONS)
-    basis = stated_basis(estimator, most, domain, estimator._default_basis)
-    basis = basis.orthonormalize()
+    if estimator.basis is None and estimator.kernel is None:
+        basis = _checked_basis(estimator._default_basis, most, domain)
+    else:
+        basis = stated_basis(estimator, most, domain).orthonormalize()
     plan = ReleasePlan(
         n_people=n_people,
         n_outputs=n_outputs,
@@ -164,6 +168,16 @@ def public_plan(
         denoise=_denoiser_shrinks(estimator),
     )
     return plan, basis.first(len(plan.spectrum))
+
+
+@lru_cache(maxsize=64)
+def _checked_basis(
+    family: Callable[[int, tuple[float, float]], Basis],
+    size: int,
+    domain: tuple[float, float],
+) -> Basis:
+    """A basis that was found to be orthonormal; rounds and fits ask for the same."""
+    return family(size, domain).orthonormalize()
 
 
 @dataclass(frozen=True, eq=False)

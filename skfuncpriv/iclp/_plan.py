@@ -132,7 +132,7 @@ class ReleasePlan(Spending):
         std = self.law.std * self._repeated_weights / self.n_people
         return float(np.sum(std**2))
 
-    @property
+    @cached_property
     def predicted_square(self) -> float:
         """The same without building the law, for contributions within `spread`.
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -132,16 +133,44 @@ def _denoised(
         if mechanism in _PARTITIONS and "block-spherical" in mechanisms:
             continue  # one block, or blocks of one, are among the partitions
         equal = "spherical" if mechanism in _UNEQUAL else mechanism
-        unlimited = replace(plan, mechanism=equal, spectrum=np.ones(_UNLIMITED))
-        cuts = [unlimited.cut(size) for size in _sizes(unlimited, None)]
-        smooth, rough = _least(cuts, _SMOOTH), _least(cuts, _ROUGH)
-        if smooth is None or rough is None:
+        budget = (plan.epsilon, plan.delta, plan.spread)
+        sizes = _best_sizes(equal, plan.n_people, plan.n_outputs, *budget)
+        if sizes is None:
             continue
+        smooth, rough = sizes
+        candidate = replace(plan, mechanism=mechanism, knee=_KNEE * smooth)
         end = smooth if mechanism == "spherical" else rough
-        candidate = replace(
-            plan, mechanism=mechanism, knee=_KNEE * len(smooth.spectrum)
-        )
-        yield candidate.cut(n_functions or len(end.spectrum))
+        yield candidate.cut(n_functions or end)
+
+
+@lru_cache(maxsize=256)
+def _best_sizes(
+    mechanism: str,
+    n_people: int,
+    n_outputs: int,
+    epsilon: float,
+    delta: float,
+    spread: float,
+) -> tuple[int, int] | None:
+    """How many functions are best for smooth and for rough ones, with equal weights.
+
+    None if all noise overflows. Rounds of one fit ask for the same, and so do fits of
+    other people with the same public facts.
+    """
+    unlimited = ReleasePlan(
+        n_people,
+        n_outputs,
+        np.ones(_UNLIMITED),
+        epsilon,
+        delta,
+        mechanism,
+        spread=spread,
+    )
+    cuts = [unlimited.cut(size) for size in _sizes(unlimited, None)]
+    smooth, rough = _least(cuts, _SMOOTH), _least(cuts, _ROUGH)
+    if smooth is None or rough is None:
+        return None
+    return len(smooth.spectrum), len(rough.spectrum)
 
 
 def risk_bound(plan: ReleasePlan, ball: tuple[float, float] = _SMOOTH) -> float:
