@@ -21,6 +21,9 @@ from ._errors import CommandError
 from ._mean import check_intervals
 from ._report import print_aligned
 
+_DENOISED = "Denoising, which is free, is reckoned with; lost detail comes on top."
+_NOISY = "Denoising comes on top, is free and mostly lowers the error."
+
 
 @dataclass(frozen=True)
 class _Subject:
@@ -65,10 +68,8 @@ def run(args: Namespace) -> int:
         print("\nMechanism and number of coefficients")
         laws = (f"{row.mechanism} {row.n_functions}" for row in table)
         print_aligned(by_people(laws), sys.stdout)
-    print(
-        "\nDenoising comes on top, is free and mostly lowers the error.\n"
-        "Twice the people help about as much as twice the epsilon."
-    )
+    print(f"\n{_DENOISED if table[0].denoised else _NOISY}")
+    print("Twice the people help about as much as twice the epsilon.")
     if any("!" in error for error in errors):
         print(f"! The noise is as large as {subject.compared}: nothing would be seen.")
     return 0
