@@ -114,9 +114,9 @@ default=None
     coef_ : ndarray, shape (n_functions,) or (n_functions, n_outputs)
         Released. Coefficients of ``mean_ - center`` in `basis_`.
     coef_std_ : ndarray, shape of `coef_`
-        Released. How far each coefficient may be from that without noise, a standard
-        deviation given the release; see `noise_band`. With ``denoise=False`` that of
-        its noise, which is public.
+        Public or released. How far each coefficient may be from that without noise, a
+        standard deviation given the release; see `noise_band`. With ``denoise=False``
+        that of its noise, which is public.
     release_ : ndarray, shape of `coef_`
         Released. The coefficients before denoising, those of the rough mean included.
     grid_ : ndarray, shape (n_points,)
@@ -136,8 +136,8 @@ default=None
     rounds_ : int
         Public number of rounds.
     noise_std_ : ndarray, shape of `mean_`
-        Released. The standard deviation of the curve, given the release, from that
-        without noise. With ``denoise=False`` that of its noise, which is public.
+        Public or released. The standard deviation of the curve, given the release, from
+        that without noise. With ``denoise=False`` that of its noise, which is public.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
