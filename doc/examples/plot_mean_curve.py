@@ -59,10 +59,10 @@ for axis, epsilon in zip(axes, (1, 2, 4), strict=True):
 # %%
 # What the band says
 # ------------------
-# The band is *simultaneous*: it says where, over the whole year, the curve without noise
-# may be, given the release. Its probability of 95% is approximate, since it is that of
-# the denoiser; ``denoise=False`` has a wider band, which is exact. It knows nothing of
-# how much years differ, hence is no confidence band for the climate.
+# The band is *simultaneous*: it says where, over the whole year, the curve without
+# noise may be, given the release. Its probability of 95% is approximate, since it is
+# that of the denoiser; that of ``denoise=False`` is exact. It knows nothing of how much
+# years differ, hence is no confidence band for the climate.
 #
 # A hundred releases, how often the band holds the mean without noise:
 
