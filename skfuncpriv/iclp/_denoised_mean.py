@@ -19,10 +19,10 @@ class DenoisedMean(CurveMean):
         """Return a simultaneous band of the privacy noise, around the mean.
 
         The band says where, on the whole grid at once, the mean without noise may be.
-        It is about the projection on `basis_`, times `weights_`, and covers neither the sampling of these
-        people from a population nor clipping. With ``denoise=False`` that holds with
-        probability `level` for every data set. With ``denoise=True`` the band is
-        narrower, and approximate; see Notes.
+        It is about the projection on `basis_`, times `weights_`, and covers neither the
+        sampling of these people from a population nor clipping. With ``denoise=False``
+        that holds with probability `level` for every data set. With ``denoise=True``
+        the band is approximate; see Notes.
 
         Parameters
         ----------
