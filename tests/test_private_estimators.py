@@ -144,6 +144,13 @@ def reachable(root):
     return np.array(numbers), objects
 
 
+def five_bytes(data):
+    """The number that any five bytes in a row are."""
+    octets = np.frombuffer(data, np.uint8).astype(np.int64)
+    length = len(octets) - 4
+    return sum(octets[k : k + length] << (8 * k) for k in range(5))
+
+
 class Secrets:
     """The private numbers behind one fit: rows, exact sums, statistics, noise, bits."""
 
@@ -193,14 +200,20 @@ class Secrets:
         """Neither a number, in either order of bytes, nor a word of random bits."""
         wanted = [self.numbers.astype(order).view("<u8") for order in ("<f8", ">f8")]
         wanted += [word.ravel().view("<u8") for word in self.words]
+        wanted = np.sort(np.concatenate(wanted))
         for shift in range(8):
             whole = (len(data) - shift) // 8 * 8
             windows = np.frombuffer(data[shift : shift + whole], "<u8")
-            assert not np.isin(windows, np.concatenate(wanted)).any()
-        for integer in self.integers:
-            if abs(integer) > 2**32:
-                size = integer.bit_length() // 8 + 1
-                assert integer.to_bytes(size, "little", signed=True) not in data
+            place = np.searchsorted(wanted, windows)
+            assert not (wanted[np.minimum(place, len(wanted) - 1)] == windows).any()
+        needles = [
+            integer.to_bytes(integer.bit_length() // 8 + 1, "little", signed=True)
+            for integer in self.integers
+            if abs(integer) > 2**32  # five bytes at least
+        ]
+        first = np.array([int.from_bytes(needle[:5], "little") for needle in needles])
+        found = np.isin(first, five_bytes(data))
+        assert not any(needles[k] in data for k in np.flatnonzero(found))
 
     def check_text(self, text):
         for number in self.numbers:
