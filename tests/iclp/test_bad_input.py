@@ -145,7 +145,8 @@ def test_what_is_missing_is_named():
     ids=str,
 )
 @pytest.mark.filterwarnings(
-    "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"
+    "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning",
+    "ignore:delta=0.999:skfuncpriv.LargeDeltaWarning",
 )
 def test_extreme_but_valid_parameters_release_numbers(parameters, facts):
     facts["ledger"] = None  # no ledger is that large
