@@ -77,6 +77,8 @@ def test_a_single_observation_is_like_any_other(basis):
     model = PrivateSparseMean(bounds=(0, 4), domain=None, basis=basis, random_state=0)
     for own in (([0.5], [1.0]), ([0.5, 0.6], [1.0, 1.0]), ([7.0], [1.0])):
         model.fit(irregular(own, ([0.2, 0.3], [1.0, 2.0])))
+        assert np.isfinite(model.mean_).all()
+        assert model.n_people_ == 2
 
 
 def test_memory_does_not_grow_with_the_observations_of_a_person():
