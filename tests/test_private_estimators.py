@@ -205,7 +205,8 @@ class Secrets:
             whole = (len(data) - shift) // 8 * 8
             windows = np.frombuffer(data[shift : shift + whole], "<u8")
             place = np.searchsorted(wanted, windows)
-            assert not (wanted[np.minimum(place, len(wanted) - 1)] == windows).any()
+            found = wanted[np.minimum(place, len(wanted) - 1)] == windows
+            assert not found.any()  # a comparison in here would be explained at length
         needles = [
             integer.to_bytes(integer.bit_length() // 8 + 1, "little", signed=True)
             for integer in self.integers
