@@ -13,10 +13,10 @@ noise. All parameters are the defaults, and the noise is that of the operating s
 
 ``forecast`` is ``expected_error``: what denoising is expected to leave of the noise.
 The error of these releases is 0.5 to 1.1 times that, where the release takes one round,
-less where it hardly says more than the bounds, and half of it where two rounds shrink the
-ball. On simulated curves (people times epsilon from 60 to 4000) it is 0.2 to 0.7 times
-the forecast for constants, 0.3 to 1.2 times for smooth curves, and up to 3 times for
-steps and flat spectra, whose bias outgrows the noise: the forecast of the bias is
+less where it hardly says more than the bounds, and half of it where two rounds shrink
+the ball. On simulated curves (people times epsilon from 60 to 4000) it is 0.2 to 0.7
+times the forecast for constants, 0.3 to 1.2 times for smooth curves, and up to 3 times
+for steps and flat spectra, whose bias outgrows the noise: the forecast of the bias is
 apart, in ``privacy_safe_parameters``.
 """
 
