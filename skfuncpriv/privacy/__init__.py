@@ -13,6 +13,7 @@ from ._conversion import rho_for_approx_dp
 from ._guarantee import PrivacyGuarantee
 from ._ledger import BudgetLedger
 from ._ledger_file import LedgerRecord
+from ._partition import parallel
 from ._radius import epsilon_for_radius, rho_for_radius
 from ._selection import permute_and_flip, selection_epsilon
 from ._sparse_vector import sparse_coefficients, sparse_vector
@@ -29,6 +30,7 @@ __all__ = [
     "exact_epsilon",
     "gaussian_delta",
     "laplace_scale",
+    "parallel",
     "permute_and_flip",
     "rho_for_approx_dp",
     "rho_for_radius",
