@@ -1,5 +1,6 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
+from ._config import config
 from ._privacy_safe import ParameterTable, privacy_safe_parameters
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
@@ -77,5 +78,6 @@ __all__ = [
     "SVTBasisSelector",
     "TraceDisplay",
     "audit",
+    "config",
     "privacy_safe_parameters",
 ]

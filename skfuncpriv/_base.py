@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from ._config import check_outside_of_selection, is_strict
 from ._tables import indexed
-from .exceptions import LargeDeltaWarning, NoiseDominatesWarning
+from .exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
 
@@ -37,6 +38,7 @@ class PrivateEstimator(BaseEstimator):
             warn_if_delta_is_large(guarantee.delta, n_people)
         self._charge(guarantee)
         self._forget()
+        vars(self).pop("_paid", None)  # for one release
 
     def _forget(self) -> None:
         """From here on nothing is fitted."""
@@ -49,8 +51,42 @@ class PrivateEstimator(BaseEstimator):
                 f"ledger must be the path of a ledger's file, got {self.ledger!r}: for "
                 "an open BudgetLedger pass its path attribute"
             )
+        if self._is_strict():
+            self._check_strictly()
+
+    def _check_strictly(self) -> None:
+        """Refuse what strict mode forbids, from parameters alone."""
+        if self.random_state is not None:
+            raise PrivacyError(
+                "strict mode refuses seeds: leave random_state=None, so that the noise "
+                "comes from the operating system"
+            )
+        if vars(self).get("_paid", False):
+            return
+        if self.ledger is None:
+            raise PrivacyError(
+                "strict mode demands a ledger: create one with BudgetLedger(path, "
+                "epsilon=...) and pass ledger=path"
+            )
+        check_outside_of_selection()
+
+    def _is_strict(self) -> bool:
+        return is_strict() or vars(self).get("_strict", False)
+
+    def __sklearn_clone__(self) -> PrivateEstimator:
+        """A copy of the parameters, and of the strictness that came with a pickle."""
+        copy = super().__sklearn_clone__()
+        if "_strict" in vars(self):
+            copy._strict = True
+        return copy
+
+    def __getstate__(self) -> Any:
+        """The state, which carries strict mode to processes that run already."""
+        state = super().__getstate__()
+        return {**state, "_strict": True} if self._is_strict() else state
 
     def _charge(self, guarantee: PrivacyGuarantee, times: int = 1) -> None:
+        self._check_ledger()  # again, for those that forgot
         if self.ledger is not None:
             ledger = BudgetLedger(self.ledger)
             ledger.charge(guarantee, label=type(self).__name__, times=times)
@@ -67,6 +103,12 @@ class CurveReader(BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = self.missing == "interpolate"
         return tags
+
+
+def paid(estimator: PrivateEstimator) -> PrivateEstimator:
+    """Mark the next release of an estimator as paid for by the one that asks for it."""
+    estimator._paid = True
+    return estimator
 
 
 def warn_if_noise_dominates(

@@ -16,6 +16,7 @@ ROOT = Path(skfuncpriv.__file__).parent
 # From the bottom. A group may import from lower rows and from itself, nothing else.
 ROWS = (
     ("exceptions", "_validation"),
+    ("_config",),
     ("noise",),
     ("privacy",),
     ("curves",),

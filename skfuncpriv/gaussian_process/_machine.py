@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -43,11 +42,7 @@ class KernelMachine(PrivateEstimator):
                 "kernel must be a Kernel such as GaussianKernel(0.5), or None, got "
                 f"{self.kernel!r}"
             )
-        if not isinstance(self.ledger, str | PathLike | None):
-            raise TypeError(
-                f"ledger must be the path of a ledger's file, got {self.ledger!r}: "
-                "for an open BudgetLedger pass its path attribute"
-            )
+        self._check_ledger()
         random_bits(self.random_state)
         rows = read_rows(X)
         check_feature_names(self, X, reset=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -61,11 +60,7 @@ def check_parameters(estimator: Any) -> None:
     check_basis(estimator)
     if estimator.norm_bound is not None:
         check_positive(estimator.norm_bound, "norm_bound")
-    if not isinstance(estimator.ledger, str | PathLike | None):
-        raise TypeError(
-            f"ledger must be the path of a ledger's file, got {estimator.ledger!r}: "
-            "for an open BudgetLedger pass its path attribute"
-        )
+    estimator._check_ledger()
 
 
 def _denoiser_shrinks(estimator: Any) -> bool:

@@ -47,6 +47,7 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
 
         Once for each row of the person with most rows: a person's releases add up.
         """
+        self._check_ledger()
         codes, _, _ = people_of(groups, X, n_rows)
         times = 1 if codes is None else int(np.bincount(codes).max())
         bits = random_bits(self.random_state, purpose=purpose)

@@ -187,6 +187,7 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        self._check_ledger()
         check_jobs(self.n_jobs)
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded

@@ -215,6 +215,7 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        self._check_ledger()
         check_jobs(self.n_jobs)
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)

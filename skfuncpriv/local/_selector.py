@@ -154,6 +154,7 @@ class SVTBasisSelector(CoefficientPrivatizer):
             The fitted transformer.
         """
         self._forget()
+        self._check_ledger()
         check_jobs(self.n_jobs)
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         release = self._release_budget(budget)
