@@ -9,6 +9,7 @@ from ._calibration import (
     laplace_scale,
     zcdp_sigma,
 )
+from ._composition import compose
 from ._conversion import rho_for_approx_dp
 from ._guarantee import PrivacyGuarantee
 from ._ledger import BudgetLedger
@@ -26,6 +27,7 @@ __all__ = [
     "analytic_gaussian_sigma",
     "audit",
     "classic_gaussian_sigma",
+    "compose",
     "epsilon_for_radius",
     "exact_epsilon",
     "gaussian_delta",

@@ -28,18 +28,18 @@ from ._exact import (
     upper_fraction,
 )
 
-_DIGITS = 80
+DIGITS = 80
 
 # Where the formula gives zero or less, any positive epsilon is a true claim.
-_LEAST_EPSILON = 2.0**-1022
+LEAST_EPSILON = 2.0**-1022
 
 
 def zcdp_epsilon(rho: Fraction, delta: Fraction) -> float:
     """The smallest claim of epsilon that the conversion supports."""
     if rho == 0:
         return 0.0
-    bound = _epsilon_bound(precise(_DIGITS), rho, delta)
-    return claim_at_least(max(bound, Fraction(_LEAST_EPSILON)))
+    bound = _epsilon_bound(precise(DIGITS), rho, delta)
+    return claim_at_least(max(bound, Fraction(LEAST_EPSILON)))
 
 
 def rho_for_approx_dp(epsilon: float, delta: float) -> float:
@@ -83,7 +83,7 @@ def rho_for_approx_dp(epsilon: float, delta: float) -> float:
     limit = smaller_reading(check_positive(epsilon, "epsilon"))
     small = smaller_reading(check_open_delta(delta))
 
-    mp = precise(_DIGITS)
+    mp = precise(DIGITS)
 
     def exceeds(rho: float) -> bool:
         return _epsilon_bound(mp, larger_reading(rho), small) > limit
@@ -107,20 +107,28 @@ def check_open_delta(value: float) -> float:
     return number
 
 
-def _epsilon_bound(mp: Any, rho: Fraction, delta: Fraction) -> Fraction:
-    """An upper bound of the conversion; zero where the formula is negative."""
-    # Any order gives a valid bound, so only the evaluation has to be rigorous.
-    order = _best_order(float(rho), float(delta))
-    u, exact_rho = mp.mpf(order), to_precise(mp, rho)
+def epsilon_at_order(mp: Any, divergence: Any, u: Any, delta: Fraction) -> Fraction:
+    """An upper bound of epsilon where the Renyi divergence of order 1 + u is known.
+
+    Proposition 12 holds for any such divergence, not only alpha rho. The result is zero
+    where the formula is negative.
+    """
     log_delta = mp.log(to_precise(mp, delta))
     terms = (
-        (1 + u) * exact_rho,
+        divergence,
         -mp.log1p(1 / u),
         -log_delta / u,
         -mp.log1p(u) / u,
     )
-    error = max(abs(term) for term in terms) * mp.mpf(10) ** (20 - _DIGITS)
+    error = max(abs(term) for term in terms) * mp.mpf(10) ** (20 - mp.dps)
     return upper_fraction(max(sum(terms) + error, mp.mpf(0)))
+
+
+def _epsilon_bound(mp: Any, rho: Fraction, delta: Fraction) -> Fraction:
+    """An upper bound of the conversion; zero where the formula is negative."""
+    # Any order gives a valid bound, so only the evaluation has to be rigorous.
+    u = mp.mpf(_best_order(float(rho), float(delta)))
+    return epsilon_at_order(mp, (1 + u) * to_precise(mp, rho), u, delta)
 
 
 def _best_order(rho: float, delta: float) -> float:
