@@ -15,6 +15,7 @@ from ._guarantee import PrivacyGuarantee
 from ._ledger import BudgetLedger
 from ._ledger_file import LedgerRecord
 from ._partition import parallel
+from ._people_partition import PeoplePartition
 from ._radius import epsilon_for_radius, rho_for_radius
 from ._selection import permute_and_flip, selection_epsilon
 from ._sparse_vector import sparse_coefficients, sparse_vector
@@ -23,6 +24,7 @@ __all__ = [
     "AuditResult",
     "BudgetLedger",
     "LedgerRecord",
+    "PeoplePartition",
     "PrivacyGuarantee",
     "analytic_gaussian_sigma",
     "audit",

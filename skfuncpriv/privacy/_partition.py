@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 from ..exceptions import PrivacyError
 from ._amount import Amount
@@ -81,6 +82,21 @@ def check_people_stay(guarantee: PrivacyGuarantee) -> None:
         raise PrivacyError(
             "groups of people compose in parallel if neighbours replace the data of "
             f"one person, got neighbours={name!r}; add the guarantees instead"
+        )
+
+
+def check_part_name(name: Any, what: str) -> None:
+    """Refuse what could not stand in the address of a part or a scope."""
+    if not (
+        isinstance(name, str)
+        and name
+        and name.isprintable()
+        and name == name.strip()
+        and not set(name) & set(":/")
+    ):
+        raise ValueError(
+            f"{what}: a name is text on one line without ':' or '/' or blanks at its "
+            f"ends, got {name!r}"
         )
 
 
