@@ -1,0 +1,216 @@
+"""One search: its candidates, its people, and what each part of it may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..exceptions import PrivacyError
+from ..noise import RandomBits
+from ..privacy import PrivacyGuarantee, parallel
+from ..privacy._exact import claim_at_most
+from ._candidates import Fitting, fit_to_promise, shared_releases
+from ._rows import people_by_label, take
+from ._slots import slot_sizes, split_people
+from ._stopping import RandomStopping
+from ._votes import Voters
+
+Budget = tuple[float, float]  # epsilon and delta
+Data = tuple[Any, Any, Any]  # X, y and groups
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is released, and what it promises: from public facts alone.
+
+    Parameters
+    ----------
+    guarantee : PrivacyGuarantee
+        That of everything.
+    costs : dict of PrivacyGuarantee
+        Those of the parts, for the user.
+    training, refit : (epsilon, delta)
+        The budgets of one candidate, and of the fit on everybody.
+    choice : float
+        The epsilon of the choice, or of one noisy score.
+    releases : list of lists of int
+        Candidates that share a release, its leader first.
+    promised, refitted : dict of PrivacyGuarantee
+        What candidates promise when they are trained, and fitted on everybody.
+    stopping : RandomStopping, default=None
+        How a search stops at random.
+    """
+
+    guarantee: PrivacyGuarantee
+    costs: dict[str, PrivacyGuarantee]
+    training: Budget
+    choice: float
+    promised: dict[int, PrivacyGuarantee]
+    refit: Budget = (0.0, 0.0)
+    releases: list[list[int]] = field(default_factory=list)
+    refitted: dict[int, PrivacyGuarantee] = field(default_factory=dict)
+    stopping: RandomStopping | None = None
+
+
+class Task:
+    """A search over the data of people.
+
+    Parameters
+    ----------
+    search : PrivateGridSearchCV
+        Its parameters are read.
+    candidates : sequence of dict
+        Public parameters.
+    data : tuple
+        X, y and groups; *private*.
+    bits : RandomBits
+        The source of randomness, of which nothing is asked here.
+    """
+
+    def __init__(
+        self,
+        search: Any,
+        candidates: Sequence[dict[str, Any]],
+        data: Data,
+        bits: RandomBits,
+    ) -> None:
+        self.candidates, self.data, self.bits = candidates, data, bits
+        self._search = search
+        self._unit = "row" if data[2] is None else "person"
+        self._budget = float(search.epsilon), float(search.delta)
+        self._fitting = Fitting(clone(search.estimator), None, bits.seeded)
+        self._fitting.rehearse(candidates[0], self._budget, self._unit, data)
+        if is_classifier(search.estimator):  # a slot might miss some labels
+            classes = np.unique(np.asarray(data[1]))
+            self._fitting = replace(self._fitting, classes=classes)
+        self._codes, self.n_people, _ = people_by_label(data[2], data[0])
+        self._n_train, _ = slot_sizes(search.cv, search.selection_size, self.n_people)
+
+    def exhaustive(self) -> Plan:
+        """Every candidate once, a choice, and a fit on everybody."""
+        everything = range(len(self.candidates))
+        if len(everything) == 1:
+            refitted = self._rehearse(everything, self._budget, self.data)
+            costs = {"refit": refitted[0]}
+            return Plan(
+                refitted[0], costs, self._budget, 0.0, {}, self._budget, [], refitted
+            )
+        search, refit = zip(*map(self._divided, self._budget), strict=True)
+        releases = shared_releases(self._search.estimator, self.candidates)
+        training = tuple(_part(amount, len(releases)) for amount in search)
+        refitted = self._rehearse(everything, refit, self.data)
+        leaders = [group[0] for group in releases]
+        first = self._of_people(np.arange(self._n_train))
+        promised = self._rehearse(leaders, training, first)
+        choice = PrivacyGuarantee(
+            definition="pure-dp",
+            epsilon=search[0],
+            unit=self._unit,
+            seeded=self.bits.seeded,
+        )
+        costs = {
+            "candidates": reduce(add, promised.values()),
+            "choice": choice,
+            "refit": parallel(*refitted.values()),  # of whichever is chosen
+        }
+        total = parallel(costs["candidates"], choice) + costs["refit"]
+        return Plan(
+            self._within_budget(total),
+            costs,
+            training,
+            search[0],
+            promised,
+            refit,
+            releases,
+            refitted,
+        )
+
+    def stopping(self, stopping: RandomStopping) -> Plan:
+        """Random candidates, a secret number of times."""
+        epsilon = stopping.run_epsilon(self._budget[0])
+        first = self._of_people(np.arange(self._n_train))
+        everything = range(len(self.candidates))
+        promised = self._rehearse(everything, (epsilon, 0.0), first)
+        run = parallel(*promised.values())
+        total = replace(run, epsilon=self._budget[0])
+        return Plan(
+            total, {"run": run}, (epsilon, 0.0), epsilon, promised, stopping=stopping
+        )
+
+    def split(self) -> tuple[Data, Voters]:
+        """The data of the people who train, and those who score."""
+        search = self._search
+        train, selection = split_people(
+            search.cv, search.selection_size, self.n_people, self.bits
+        )
+        X, y, _ = self.data
+        codes = self._codes
+        if codes is None:
+            return self._of_people(train), Voters(X, y, selection, None, len(selection))
+        rows = np.flatnonzero(np.isin(codes, selection))
+        renumbered = np.searchsorted(selection, codes[rows])
+        return self._of_people(train), Voters(X, y, rows, renumbered, len(selection))
+
+    def train(
+        self,
+        jobs: Iterable[tuple[int, Budget, PrivacyGuarantee]],
+        data: Data,
+        n_jobs: int | None,
+    ) -> list[Any]:
+        """Fit candidates within their budgets, with seeds that are drawn before."""
+
+        def ready(k: int, budget: Budget) -> Any:
+            seed = int(self.bits.words(1)[0]) if self.bits.seeded else 0
+            return self._fitting.candidate(self.candidates[k], budget, seed)
+
+        tasks = [(ready(k, budget), promised) for k, budget, promised in jobs]
+        if len(tasks) == 1:
+            return [fit_to_promise(*tasks[0], data)]
+        return Parallel(n_jobs=n_jobs)(
+            delayed(fit_to_promise)(estimator, promised, data)
+            for estimator, promised in tasks
+        )
+
+    def _rehearse(
+        self, indices: Iterable[int], budget: Budget, data: Data
+    ) -> dict[int, PrivacyGuarantee]:
+        return {
+            k: self._fitting.rehearse(self.candidates[k], budget, self._unit, data)
+            for k in indices
+        }
+
+    def _of_people(self, people: np.ndarray) -> Data:
+        rows = people
+        if self._codes is not None:
+            rows = np.flatnonzero(np.isin(self._codes, people))
+        X, y, groups = self.data
+        return take(X, rows), take(y, rows), take(groups, rows)
+
+    def _divided(self, amount: float) -> Budget:
+        """The shares of search and refit: their sum is at most the amount."""
+        share = float(self._search.search_share)
+        if amount == 0:
+            return 0.0, 0.0
+        search = share * amount
+        refit = claim_at_most(Fraction(repr(amount)) - Fraction(repr(search)))
+        return search, refit
+
+    def _within_budget(self, total: PrivacyGuarantee) -> PrivacyGuarantee:
+        """The stated budget, after a proof that no more is spent."""
+        epsilon, delta = self._budget
+        if not (total.epsilon <= epsilon and total.delta <= delta):
+            raise PrivacyError("the parts of the search cost more than its budget")
+        return replace(total, epsilon=epsilon)
+
+
+def _part(amount: float, count: int) -> float:
+    """The largest number that `count` times over is at most the amount."""
+    return claim_at_most(Fraction(repr(amount)) / count)
