@@ -32,6 +32,7 @@ from .local import (
     GeoPrivateCurve,
     SVTBasisSelector,
 )
+from .model_selection import PrivateGridSearchCV
 from .plotting import (
     CoefficientDisplay,
     ComponentsDisplay,
@@ -71,6 +72,7 @@ __all__ = [
     "PrivacyError",
     "PrivacyGuarantee",
     "PrivateFPCA",
+    "PrivateGridSearchCV",
     "PrivateKDE",
     "PrivateKernelClassifier",
     "PrivateKernelRegressor",

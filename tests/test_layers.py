@@ -24,11 +24,12 @@ ROWS = (
     ("_sklearn",),
     ("_base", "_planned"),
     (
-        *("local", "gaussian_process", "model_selection"),
+        *("local", "gaussian_process"),
         *("plotting", "datasets", "testing"),
     ),
     ("iclp",),
     ("density",),
+    ("model_selection",),
     ("_privacy_safe",),
     ("_cli",),
     ("__main__",),
