@@ -358,6 +358,12 @@ default="auto"
         low, high = ends.T
         return GridDensity(low, high, self.density_ * np.prod(high - low))
 
+    def _density_within_bounds(self, X: Any) -> np.ndarray:
+        """The density at points; those outside are moved to the bounds, as in `fit`."""
+        density = self._released
+        points = np.clip(self._queries(X), density.low, density.high)
+        return np.exp(density.log_density(points))
+
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self._columns(read_queries(self, X))

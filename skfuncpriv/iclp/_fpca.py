@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -213,29 +214,7 @@ default=None
         ndarray, shape (n_rows, n_components)
             The scores: inner products of components with curve minus mean.
         """
-        check_is_fitted(self)
-        check_feature_names(self, X, reset=False)
-        curves = as_curves(
-            X, grid=self.grid, domain=self.basis_.domain, missing=self.missing
-        )
-        expected = getattr(self, "n_features_in_", None)
-        if not isinstance(X, Curves) and expected not in (None, curves.shape[1]):
-            raise ValueError(
-                f"X has {curves.shape[1]} features, but {type(self).__name__} is "
-                f"expecting {expected} features as input"
-            )
-        if curves.n_outputs != len(self._clip.low):
-            raise ValueError(
-                f"curves must have {len(self._clip.low)} outputs, got "
-                f"{curves.n_outputs}"
-            )
-        with np.errstate(all="ignore"):
-            chunks = curve_coefficients(
-                curves, self.basis_.projection, self.basis_.domain, self._clip
-            )
-            rows = np.concatenate(list(chunks)) - self.mean_coef_.ravel()
-            rows[curves.all_missing] = 0.0
-        return rows @ self.component_coef_.reshape(len(self.components_), -1).T
+        return self._scores(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Turn scores into curves.
@@ -285,6 +264,42 @@ default=None
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """What `transform` returns; a private search may ask for it at any time."""
+        check_is_fitted(self)
+        check_feature_names(self, X, reset=False)
+        curves = as_curves(
+            X, grid=self.grid, domain=self.basis_.domain, missing=self.missing
+        )
+        expected = getattr(self, "n_features_in_", None)
+        if not isinstance(X, Curves) and expected not in (None, curves.shape[1]):
+            raise ValueError(
+                f"X has {curves.shape[1]} features, but {type(self).__name__} is "
+                f"expecting {expected} features as input"
+            )
+        if curves.n_outputs != len(self._clip.low):
+            raise ValueError(
+                f"curves must have {len(self._clip.low)} outputs, got "
+                f"{curves.n_outputs}"
+            )
+        with np.errstate(all="ignore"):
+            chunks = curve_coefficients(
+                curves, self.basis_.projection, self.basis_.domain, self._clip
+            )
+            rows = np.concatenate(list(chunks)) - self.mean_coef_.ravel()
+            rows[curves.all_missing] = 0.0
+        return rows @ self.component_coef_.reshape(len(self.components_), -1).T
+
+    # What acts after the release, and how much of it a value asks for.
+    _after_release: ClassVar = {"n_components": lambda n_components: n_components or 1}
+
+    def _released_again(self, n_components: int | None) -> PrivateFPCA:
+        """The same release with fewer components."""
+        again = copy.copy(self)
+        again.n_components = n_components
+        again._set_components()
+        return again
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
