@@ -4,7 +4,7 @@ Run ``python benchmarks/mutation/run.py --package noise --sample 150 --seed 0``,
 ``--handmade`` for the list of sensitivities, clips and charges in ``handmade.py``. A
 temporary copy of the tree is changed, never the checkout. Every mutant gets a forked
 process, in which numpy, scipy and pytest are loaded already, and the tests of its
-package, those first that run the changed line; the first failure ends it.
+package that run the changed line, the fast ones first; the first failure ends it.
 
 The sample is systematic: every k-th mutant in the order of modules and lines, from a
 random start, so that the share of killed ones is an unbiased estimate; the standard
@@ -189,12 +189,9 @@ def judge_package(package: str, size: int, seed: int, only: str) -> None:
             for line in range(mutant.line, mutant.end + 1)
             for t in ran.get(str(line), [])
         }
-        files = {test.split("::")[0] for tests in ran.values() for test in tests}
 
-        def order(test: str, first: set = first, files: set = files) -> Any:
-            if test.split("::")[0] not in files:
-                return None
-            return (test not in first, seconds.get(test, 0.0))
+        def order(test: str, first: set = first) -> Any:
+            return seconds.get(test, 0.0) if not first or test in first else None
 
         if mutant.name in reasons:
             outcome = "equivalent"
