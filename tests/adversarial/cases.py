@@ -12,6 +12,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
+from skfuncpriv.testing import recorded
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -24,7 +25,6 @@ from skfuncpriv.noise import (
     ShapedNoise,
     SphericalLaplace,
 )
-from tests.iclp.spine import recorded
 from tests.test_common import CENTRAL
 from tests.test_private_estimators import name_of
 

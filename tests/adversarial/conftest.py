@@ -4,7 +4,7 @@ import tempfile
 import warnings
 
 import pytest
-from hypothesis import HealthCheck, configuration, settings
+from hypothesis import HealthCheck, Phase, configuration, settings
 from hypothesis.internal.conjecture import providers
 
 from skfuncpriv.exceptions import LargeDeltaWarning, NoiseDominatesWarning
@@ -20,6 +20,7 @@ settings.register_profile(
     deadline=None,
     database=None,
     max_examples=30,
+    phases=[Phase.explicit, Phase.generate],  # to shrink takes minutes
     suppress_health_check=list(HealthCheck),
 )
 settings.load_profile("skfuncpriv")
