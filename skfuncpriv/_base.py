@@ -11,14 +11,33 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from ._config import check_outside_of_selection, is_strict
+from ._config import check_callers, is_strict
 from ._tables import indexed
 from .exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from .privacy import BudgetLedger, PrivacyGuarantee
 from .summaries import person_codes
 
 
-class PrivateEstimator(BaseEstimator):
+class StrictEstimator(BaseEstimator):
+    """Base of whatever reads private data, and carries strict mode where it goes."""
+
+    def _is_strict(self) -> bool:
+        return is_strict() or vars(self).get("_strict", False)
+
+    def __sklearn_clone__(self) -> StrictEstimator:
+        """A copy of the parameters, and of the strictness that came with a pickle."""
+        copy = super().__sklearn_clone__()
+        if "_strict" in vars(self):
+            copy._strict = True
+        return copy
+
+    def __getstate__(self) -> Any:
+        """The state, which carries strict mode to processes that run already."""
+        state = super().__getstate__()
+        return {**state, "_strict": True} if self._is_strict() else state
+
+
+class PrivateEstimator(StrictEstimator):
     """Base of estimators that release something private.
 
     A central one computes its bounded contributions, then calls `_open_release` once;
@@ -68,22 +87,7 @@ class PrivateEstimator(BaseEstimator):
                 "strict mode demands a ledger: create one with BudgetLedger(path, "
                 "epsilon=...) and pass ledger=path"
             )
-        check_outside_of_selection()
-
-    def _is_strict(self) -> bool:
-        return is_strict() or vars(self).get("_strict", False)
-
-    def __sklearn_clone__(self) -> PrivateEstimator:
-        """A copy of the parameters, and of the strictness that came with a pickle."""
-        copy = super().__sklearn_clone__()
-        if "_strict" in vars(self):
-            copy._strict = True
-        return copy
-
-    def __getstate__(self) -> Any:
-        """The state, which carries strict mode to processes that run already."""
-        state = super().__getstate__()
-        return {**state, "_strict": True} if self._is_strict() else state
+        check_callers(self)
 
     def _charge(self, guarantee: PrivacyGuarantee, times: int = 1) -> None:
         self._check_ledger()  # again, for those that forgot
@@ -95,7 +99,7 @@ class PrivateEstimator(BaseEstimator):
         return hasattr(self, "guarantee_")
 
 
-class CurveReader(BaseEstimator):
+class CurveReader(StrictEstimator):
     """Mixin of estimators whose data are curves, with `missing` values or without."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -103,6 +107,41 @@ class CurveReader(BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = self.missing == "interpolate"
         return tags
+
+
+class ScoredOnData:
+    """Mixin, left of scikit-learn's, of estimators whose score is of the rows given."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute scikit-learn's score of predictions; refused in strict mode.
+
+        It is a number about the rows: computed on private ones it is not private.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows in the form that was fitted.
+        y : array-like
+            What is true of them.
+        sample_weight : array-like, shape (n_rows,), default=None
+            Weights of rows.
+
+        Returns
+        -------
+        float
+            Accuracy of a classifier, R^2 of a regressor.
+        """
+        refuse_in_strict_mode(self, "score")
+        return super().score(X, y, sample_weight)
+
+
+def refuse_in_strict_mode(estimator: Any, name: str) -> None:
+    """Refuse to compute numbers about rows to which no noise is added."""
+    if estimator._is_strict():
+        raise PrivacyError(
+            f"strict mode refuses {name}: its numbers are those of the rows given, "
+            "without noise, so they are private if the rows are"
+        )
 
 
 def paid(estimator: PrivateEstimator) -> PrivateEstimator:

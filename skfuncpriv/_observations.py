@@ -6,17 +6,20 @@ on the order in which they were written down, to the last bit.
 
 from __future__ import annotations
 
+import copy
 import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from skfuncpriv._config import is_strict
 from skfuncpriv._grids import NO_OUTPUTS, too_few
 from skfuncpriv._tables import (
     as_numbers,
     check_finite,
     column,
+    finite_or,
     is_frame,
     refuse_no_table,
 )
@@ -40,7 +43,7 @@ def read_long(
         raise ValueError("The columns id, t and y must have the same length")
     values = np.stack(columns, axis=1)
     check_finite(times)
-    check_finite(values, allow_nan=allow_nan)
+    check_finite(values, allow_nan=allow_nan, strict=is_strict())
     codes, ids = encode_labels(names, _BAD_IDS)
 
     order = np.lexsort((times, codes))
@@ -145,6 +148,22 @@ def rows_of_curves(
     return rows, cuts
 
 
+def check_missing(missing: Any) -> None:
+    """Refuse what is no rule for missing values."""
+    if missing not in ("error", "interpolate"):
+        raise ValueError(f"missing must be 'error' or 'interpolate', got {missing!r}")
+
+
+def filled(curves: Any, center: np.ndarray) -> Any:
+    """Curves with the public centre where strict mode let other numbers pass."""
+    values = finite_or(curves.values, center)
+    if values is curves.values:
+        return curves
+    curves = copy.copy(curves)
+    curves.values = read_only(values)
+    return curves
+
+
 def read_only(array: np.ndarray | None) -> np.ndarray | None:
     """A view that cannot be written to; the array itself stays the caller's."""
     if array is None:
@@ -165,7 +184,7 @@ def interpolate_missing(
     Parameters
     ----------
     values : ndarray of shape (n_obs, n_outputs)
-        Finite numbers and NaN.
+        Numbers and NaN. Gaps beside an infinity become infinite or stay NaN.
     times : ndarray of shape (n_obs,)
         Strictly increasing within each curve.
     offsets : ndarray of int of shape (n_curves + 1,)
@@ -174,7 +193,7 @@ def interpolate_missing(
     Returns
     -------
     filled : ndarray of shape (n_obs, n_outputs)
-        Finite numbers.
+        Numbers, finite ones if those seen are finite.
     all_missing : ndarray of bool of shape (n_curves,)
         The curves without any value in one of their outputs.
     """
@@ -254,6 +273,8 @@ def _mean(values: np.ndarray) -> float:
     seen = sorted(values[~np.isnan(values)].tolist())
     if not seen:
         return math.nan
+    if math.inf in map(abs, seen):
+        return math.inf
     try:
         return math.fsum(seen) / len(seen)
     except OverflowError:  # the same for every order: the values are sorted
@@ -280,6 +301,6 @@ def _fill(output, seen, times, curve, n_seen) -> np.ndarray:
     weight = np.zeros(len(output))
     np.divide(times / 2 - times[left] / 2, span, out=weight, where=span > 0)
     ends = np.sort([output[left], output[right]], axis=0)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):  # beside infinity it is none, too
         line = output[left] * (1 - weight) + output[right] * weight
     return np.where(left == right, output[left], np.clip(line, *ends))

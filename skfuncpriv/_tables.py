@@ -8,6 +8,7 @@ and no exception is chained to one of NumPy's that would quote the data.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -126,20 +127,36 @@ def column(frame: Any, name: Any) -> np.ndarray:
     return values
 
 
-def check_finite(values: np.ndarray, *, allow_nan: bool = False) -> bool:
-    """Refuse what is not finite; return whether there is a NaN.
+def check_finite(
+    values: np.ndarray, *, allow_nan: bool = False, strict: bool = False
+) -> bool:
+    """Refuse what is not finite; return whether there is a NaN that is allowed.
 
-    A finite sum proves that every term is finite, in one pass and without a mask.
+    In strict mode nothing is refused: `finite_or` has a number for it.
     """
-    with np.errstate(all="ignore"):
-        if np.isfinite(values.sum()):
-            return False
+    if _is_finite(values):
+        return False
     has_nan = bool(np.isnan(values).any())
+    if strict:
+        return has_nan and allow_nan
     if np.isinf(values).any():
         raise ValueError(INFINITE)
     if has_nan and not allow_nan:
         raise ValueError(NAN)
     return has_nan
+
+
+def finite_or(values: np.ndarray, center: Any) -> np.ndarray:
+    """The values, and the public centre where one is not finite; no copy without."""
+    if _is_finite(values):
+        return values
+    return np.where(np.isfinite(values), values, center)
+
+
+def _is_finite(values: np.ndarray) -> bool:
+    """Whether it is certain; a finite sum proves it, in one pass and without a mask."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum()))
 
 
 def _columns(frame: Any) -> Iterator[Any]:
@@ -180,10 +197,17 @@ def _objects_to_numbers(array: np.ndarray) -> np.ndarray:
     numbers = [
         np.nan if type(entry).__name__ in _MISSING_TYPES else entry for entry in entries
     ]
-    converted = _attempt(lambda: np.array(list(map(float, numbers))))
-    if converted is None:  # only an integer beyond the range of float64 is left
-        raise ValueError(INFINITE)
+    converted = _attempt(lambda: np.array(list(map(_float, numbers))))
+    if converted is None:
+        raise TypeError(OBJECTS)
     return converted.reshape(array.shape)
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer beyond the range of float64
+        return math.inf if number > 0 else -math.inf
 
 
 def _kind_of_type(entry: type) -> str:

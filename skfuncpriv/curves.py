@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from skfuncpriv._config import is_strict
 from skfuncpriv._grids import check_inside, check_wide_shape, public_grid, too_few
 from skfuncpriv._observations import (
     check_flat,
+    check_missing,
     interpolate_missing,
     interpolate_rows,
     is_fdata,
@@ -100,7 +102,8 @@ class Curves:
 
     Notes
     -----
-    Float64 arrays are kept without a copy, as read-only views.
+    Float64 arrays are kept without a copy, as read-only views. In strict mode an
+    estimator takes values that are not finite, and gaps beside them, for its centre.
 
     Examples
     --------
@@ -129,13 +132,13 @@ class Curves:
         domain: Any = None,
         missing: str = "error",
     ) -> None:
-        _check_missing(missing)
+        check_missing(missing)
         allow_nan = missing == "interpolate"
         values, times = as_numbers(values), as_numbers(times)
         offsets = check_flat(values, times, offsets, allow_empty=allow_nan)
         all_missing = offsets[1:] == offsets[:-1]
         table = values.reshape(len(times), *values.shape[1:] or (1,))
-        if check_finite(values, allow_nan=allow_nan):
+        if check_finite(values, allow_nan=allow_nan, strict=is_strict()):
             table, all_missing = interpolate_missing(table, times, offsets)
         self._set(table, None, domain, all_missing)
         self.times, self.offsets = read_only(times), read_only(offsets)
@@ -171,7 +174,13 @@ class Curves:
         curves : Curves
             The curves, with `grid` set.
         """
-        _check_missing(missing)
+        return cls._from_wide(X, grid, domain, missing, is_strict())
+
+    @classmethod
+    def _from_wide(
+        cls, X: Any, grid: Any, domain: Any, missing: str, strict: bool
+    ) -> Curves:
+        check_missing(missing)
         refuse_no_table(X)
         values = frame_to_numbers(X) if is_frame(X) else as_numbers(X)
         check_wide_shape(values)
@@ -181,7 +190,7 @@ class Curves:
         grid = public_grid(grid, domain, values.shape[1], names)
         dense = values.reshape(*values.shape[:2], -1)
         all_missing = np.zeros(len(values), dtype=bool)
-        if check_finite(values, allow_nan=missing == "interpolate"):
+        if check_finite(values, allow_nan=missing == "interpolate", strict=strict):
             dense, all_missing = interpolate_rows(dense, grid)
         curves = cls.__new__(cls)
         curves._set(dense, grid, domain, all_missing)
@@ -235,7 +244,7 @@ class Curves:
         curves : Curves
             Irregular curves, with `ids` set.
         """
-        _check_missing(missing)
+        check_missing(missing)
         values, times, offsets, ids = read_long(
             frame, id, t, y, allow_nan=missing == "interpolate", duplicates=duplicates
         )
@@ -332,7 +341,12 @@ class Curves:
 
 
 def as_curves(
-    X: Any, *, grid: Any = None, domain: Any, missing: str = "error"
+    X: Any,
+    *,
+    grid: Any = None,
+    domain: Any,
+    missing: str = "error",
+    strict: bool = False,
 ) -> Curves:
     """Read curves in any of the forms that an estimator accepts.
 
@@ -347,6 +361,8 @@ def as_curves(
         Public: the interval on which the curves are defined.
     missing : {"error", "interpolate"}, default="error"
         Public: what to do with NaN values.
+    strict : bool, default=False
+        Public: keep values that are not finite, for an estimator in strict mode.
 
     Returns
     -------
@@ -372,7 +388,9 @@ def as_curves(
     if is_fdata(X):
         X = Curves.from_fdata(X, missing=missing)
     if not isinstance(X, Curves):
-        return Curves.from_wide(X, grid, domain, missing=missing)
+        return Curves._from_wide(X, grid, domain, missing, strict)
+    if not strict:
+        check_finite(X.values)
     if X.domain not in (None, domain):
         raise ValueError("The curves are stated on another domain than this one")
     if X.grid is not None:
@@ -380,8 +398,3 @@ def as_curves(
     if len(X) == 0:
         raise ValueError(too_few("sample", X.shape))
     return X
-
-
-def _check_missing(missing: Any) -> None:
-    if missing not in ("error", "interpolate"):
-        raise ValueError(f"missing must be 'error' or 'interpolate', got {missing!r}")

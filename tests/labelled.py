@@ -1,5 +1,7 @@
 """Classifiers for checks whose targets are numbers."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from skfuncpriv import ICLPClassifier, PrivateKernelClassifier
@@ -10,7 +12,9 @@ class SignClassifier(PrivateKernelClassifier):
     __doc__ = PrivateKernelClassifier.__doc__
 
     def fit(self, X, y=None, groups=None):
-        return super().fit(X, labels_of(y), groups)
+        labels = labels_of(y)
+        with stated_classes(self, labels is not y):
+            return super().fit(X, labels, groups)
 
 
 class SignICLPClassifier(ICLPClassifier):
@@ -18,7 +22,9 @@ class SignICLPClassifier(ICLPClassifier):
     __doc__ = ICLPClassifier.__doc__
 
     def fit(self, X, y=None, groups=None, sample_weight=None):
-        return super().fit(X, labels_of(y), groups, sample_weight)
+        labels = labels_of(y)
+        with stated_classes(self, labels is not y):
+            return super().fit(X, labels, groups, sample_weight)
 
 
 def labels_of(y):
@@ -26,3 +32,15 @@ def labels_of(y):
     if getattr(y, "dtype", None) == np.float64 and (np.abs(y) < 1).all():
         return np.where(y > 0, "high", "low")
     return y
+
+
+@contextmanager
+def stated_classes(model, are_known):
+    """State the labels of numbers, which strict mode demands, for one fit."""
+    stated = model.classes
+    if are_known and stated is None:
+        model.classes = ("high", "low")
+    try:
+        yield
+    finally:
+        model.classes = stated

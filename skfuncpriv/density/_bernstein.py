@@ -20,7 +20,12 @@ from ..basis._bernstein_operator import BernsteinOperator
 from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel, Kernel
 from ..gaussian_process import _wrapped as wrapped
-from ..gaussian_process._rows import read_box, read_rows, read_targets
+from ..gaussian_process._rows import (
+    public_center,
+    read_box,
+    read_rows,
+    read_targets,
+)
 from ..noise import IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
 from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
@@ -178,7 +183,7 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        table = read_rows(X)
+        table = read_rows(X, public_center(self, self.bounds))
         rows = self._columns(table)
         low, high = self._box(rows.shape[1])
         codes, n, unit = people_of(groups, X, len(rows))
@@ -345,4 +350,6 @@ class BernsteinReleaser(PrivateEstimator):
             return None
         if self.y_bounds is None or y is None:
             return y
-        return np.clip(read_targets(y, n_rows), *self.y_bounds)
+        low, high = check_interval(self.y_bounds, "y_bounds")
+        center = low / 2 + high / 2 if self._is_strict() else None
+        return np.clip(read_targets(y, n_rows, center), low, high)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of
+from .._base import PrivateEstimator, people_of, refuse_in_strict_mode
 from .._planned import PlannedRelease
 from .._validation import check_count
-from ..gaussian_process._rows import read_rows
+from ..gaussian_process._rows import public_center, read_rows
 from ..noise import FixedPoint, random_bits, release_lattice
 from ._bandwidth import iqr_bandwidth
 from ._grid_density import Estimate, GridDensity
@@ -213,10 +213,11 @@ default="auto"
         # Step 0: the form of the data, then public facts.
         self._check_ledger()
         bits = random_bits(self.random_state)
-        rows = read_rows(X)
+        rows = read_rows(X, public_center(self, self.bounds))
         points = self._columns(rows)
         codes, n_people, unit = people_of(groups, X, len(points))
-        shares = read_shares(sample_weight, self.weight_cap, X, len(rows))
+        strict, cap = self._is_strict(), self.weight_cap
+        shares = read_shares(sample_weight, cap, X, len(rows), strict)
         planner = Planner(self, n_people, points.shape[1], shares is not None)
         guarantee = planner.guarantee(unit, bits.seeded)
         pays = planner.pays_for_quantiles
@@ -265,7 +266,8 @@ default="auto"
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Compute the total log likelihood of points under the released density.
 
-        It is a number about the points: computed on private ones it is not private.
+        It is a number about the points: computed on private ones it is not private,
+        and refused in strict mode.
 
         Parameters
         ----------
@@ -279,6 +281,7 @@ default="auto"
         float
             The sum of `score_samples`.
         """
+        refuse_in_strict_mode(self, "score")
         return float(np.sum(self.score_samples(X)))
 
     def cdf(self, X: Any) -> np.ndarray:

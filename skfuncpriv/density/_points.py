@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._sklearn import check_feature_names
-from .._tables import as_numbers
+from .._tables import as_numbers, finite_or
 from .._validation import check_positive
 from ..gaussian_process._rows import read_rows
 
@@ -54,9 +54,12 @@ def check_volume(low: np.ndarray, high: np.ndarray) -> None:
 
 
 def read_shares(
-    weights: Any, cap: float | None, X: Any, n_rows: int
+    weights: Any, cap: float | None, X: Any, n_rows: int, strict: bool = False
 ) -> np.ndarray | None:
-    """Weights as shares of the public cap, in [0, 1]; None if there are none."""
+    """Weights as shares of the public cap, in [0, 1]; None if there are none.
+
+    Negative ones and those that are not finite are refused, in strict mode zero.
+    """
     if weights is None:
         return None
     both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
@@ -71,6 +74,8 @@ def read_shares(
     if isinstance(weights, Real):  # as in scikit-learn, one number for all rows
         weights = [weights] * n_rows
     shares = as_numbers(weights)
+    if strict and shares.shape == (n_rows,):
+        shares = np.maximum(finite_or(shares, 0.0), 0.0)
     if shares.shape != (n_rows,) or not (np.isfinite(shares) & (shares >= 0)).all():
         raise ValueError(_WEIGHTS)
     with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from .._base import ScoredOnData
 from ._labels import flat, read_classes, read_labels
 from ._losses import HingeLoss, LogisticLoss, Loss
 from ._machine import KernelMachine
@@ -20,7 +21,7 @@ def _has_probabilities(model: PrivateKernelClassifier) -> bool:
     return getattr(model, "_released_loss", model.loss) == "logistic"
 
 
-class PrivateKernelClassifier(ClassifierMixin, KernelMachine):
+class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
     """Kernel logistic regression or support vector machine, under differential privacy.
 
     f minimises the mean loss plus psi times the squared norm of f in the RKHS of a
@@ -186,12 +187,14 @@ class PrivateKernelClassifier(ClassifierMixin, KernelMachine):
         """
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}")
-        stated = read_classes(self.classes)
+        strict = self._is_strict()
+        stated = read_classes(self.classes, strict)
         rows = self._read(X)
-        codes, classes = read_labels(flat(y), len(rows), stated)
+        codes, classes = read_labels(flat(y), len(rows), stated, strict)
         firsts = np.arange(len(classes))[1 if len(classes) == 2 else 0 :]
         targets = np.where(codes == firsts[:, None], 1.0, -1.0)
-        coef, guarantee = self._release(X, rows, targets, groups, LOSSES[self.loss]())
+        loss, counted = LOSSES[self.loss](), codes >= 0
+        coef, guarantee = self._release(X, rows, targets, groups, loss, counted=counted)
         self.coef_, self.classes_ = coef, classes
         self._released_loss = self.loss
         self.guarantee_ = guarantee

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..exceptions import PrivacyError
+
 _REQUIRED = "this estimator requires y to be passed, but the target y is None"
 _ONE_PER_ROW = "y must hold one label per row of X"
 _NOT_FINITE = "Input y contains NaN, None or infinity: labels must be known"
@@ -24,6 +26,10 @@ _TWO = (
     "classes must be None or at least two different labels of one kind (numbers or "
     "strings)"
 )
+_STATE_THEM = (
+    "strict mode demands the public classes= that labels may have: which of them occur "
+    "is private"
+)
 _ONE_CLASS = "y holds one class only: state the public classes= that labels may have"
 
 
@@ -36,9 +42,11 @@ def flat(y: Any) -> Any:
     return y
 
 
-def read_classes(classes: Any) -> np.ndarray | None:
+def read_classes(classes: Any, strict: bool = False) -> np.ndarray | None:
     """The public labels, sorted; None if those that occur are public."""
     if classes is None:
+        if strict:
+            raise PrivacyError(_STATE_THEM)
         return None
     known = _attempt(lambda: np.unique(np.asarray(classes)))
     if known is None or np.ndim(classes) != 1 or len(known) < 2 or not _is_known(known):
@@ -47,14 +55,19 @@ def read_classes(classes: Any) -> np.ndarray | None:
 
 
 def read_labels(
-    y: Any, n_rows: int, known: np.ndarray | None
+    y: Any, n_rows: int, known: np.ndarray | None, strict: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's class, and the classes in order."""
+    """The number of each row's class, and the classes in order.
+
+    Labels of no class are refused; in strict mode their number is -1.
+    """
     if y is None:
         raise ValueError(_REQUIRED)
     labels = _attempt(lambda: np.asarray(y))
     if labels is None or labels.shape != (n_rows,):
         raise ValueError(_ONE_PER_ROW)
+    if strict and known is not None:
+        return _known_codes(labels, known), known
     if not _is_known(labels):
         raise ValueError(_NOT_FINITE)
     if known is None:
@@ -71,6 +84,17 @@ def read_labels(
     if not np.all(known[codes] == labels):
         raise ValueError(_STRANGE)
     return codes, known
+
+
+def _known_codes(labels: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The place of each label among the known ones, or -1."""
+    texts = [array.dtype.kind in "UST" for array in (labels, known)]
+    if "O" not in (labels.dtype.kind, known.dtype.kind) and texts[0] != texts[1]:
+        raise ValueError(_STRANGE)
+    same = _attempt(lambda: np.stack([labels == name for name in known]))
+    if same is None or same.dtype.kind != "b":
+        raise ValueError(_STRANGE)
+    return np.where(same.any(axis=0), same.argmax(axis=0), -1)
 
 
 def _is_known(labels: np.ndarray) -> bool:

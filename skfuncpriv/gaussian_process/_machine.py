@@ -19,7 +19,7 @@ from ._kernels import Kernel
 from ._losses import Loss
 from ._machine_plan import MachinePlan, NoiseBudget, check_psi, public_plan
 from ._minimise import certified_minimiser
-from ._rows import read_box, read_rows
+from ._rows import public_center, read_box, read_rows
 
 
 class KernelMachine(PrivateEstimator):
@@ -44,7 +44,7 @@ class KernelMachine(PrivateEstimator):
             )
         self._check_ledger()
         random_bits(self.random_state)
-        rows = read_rows(X)
+        rows = read_rows(X, public_center(self, self.bounds))
         check_feature_names(self, X, reset=True)
         self.n_features_in_ = rows.shape[1]
         return rows
@@ -58,11 +58,12 @@ class KernelMachine(PrivateEstimator):
         loss: Loss,
         target_unit: float = 1.0,
         psi_unit: float = 1.0,
+        counted: np.ndarray | None = None,
     ) -> tuple[np.ndarray, PrivacyGuarantee]:
         """Release one function for each row of `targets`.
 
         Targets are measured in `target_unit`, psi of the user in `psi_unit`; hence the
-        objective in psi_unit * target_unit^2.
+        objective in psi_unit * target_unit^2. Rows that are not `counted` have no say.
         """
         # Step 0: public facts.
         bits = random_bits(self.random_state)
@@ -79,7 +80,8 @@ class KernelMachine(PrivateEstimator):
             # Step 1: the minimisers, to the public gap. Many small products: threads
             # of BLAS would wait for each other.
             with threadpool_limits(1, user_api="blas"):
-                value = _minimisers(features, plan, rows, targets, codes)
+                counts = np.ones(len(rows)) if counted is None else counted
+                value = _minimisers(features, plan, rows, targets, codes, counts)
 
             # Step 2: charge, then draw the noise once.
             guarantee = plan.budget.guarantee(unit, bits.seeded)
@@ -137,6 +139,7 @@ def _minimisers(
     rows: np.ndarray,
     targets: np.ndarray,
     codes: np.ndarray | None,
+    counted: np.ndarray,
 ) -> FixedPoint:
     """The certified minimisers of all functions, in one vector of the public lattice.
 
@@ -146,14 +149,14 @@ def _minimisers(
     between neighbours.
     """
     if codes is None:
-        Z, weights = features.transform(rows), np.ones(len(rows))
+        Z, weights = features.transform(rows), counted.astype(float)
     else:
         order = np.argsort(codes, kind="stable")
-        rows, targets = rows[order], targets[:, order]
+        rows, targets, counted = rows[order], targets[:, order], counted[order]
         counts = np.bincount(codes, minlength=plan.n_people)
         people = np.split(rows, np.cumsum(counts)[:-1])
         Z = np.concatenate([features.transform(person) for person in people])
-        weights = np.repeat(1.0 / counts, counts)
+        weights = np.repeat(1.0 / counts, counts) * counted
     parts = [
         certified_minimiser(
             Objective(plan.loss, plan.psi, plan.n_people, Z, target, weights), plan.gap

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from .._base import ScoredOnData
 from .._validation import check_flag, check_interval, check_real
 from ._labels import flat
 from ._losses import EpsilonInsensitiveLoss, HuberLoss, Loss, SquaredLoss
@@ -18,7 +19,7 @@ _LARGEST = 1e100
 _THRESHOLDS = {"huber": 0.25, "epsilon_insensitive": 0.1}
 
 
-class PrivateKernelRegressor(RegressorMixin, KernelMachine):
+class PrivateKernelRegressor(ScoredOnData, RegressorMixin, KernelMachine):
     """Kernel ridge regression and its robust relatives, under differential privacy.
 
     y is clipped to public bounds and centred on their middle; f minimises the mean loss
@@ -204,7 +205,8 @@ class PrivateKernelRegressor(RegressorMixin, KernelMachine):
         loss = self._scaled_loss(half)
         clip = check_flag(self.clip, "clip")
         rows = self._read(X)
-        values = read_targets(flat(y), len(rows))
+        center = middle if self._is_strict() else None
+        values = read_targets(flat(y), len(rows), center)
         with np.errstate(all="ignore"):
             targets = np.clip((values - middle) / half, -1.0, 1.0)[None]
         # Two losses are homogeneous of degree two, as the penalty; the third of one.

@@ -18,7 +18,7 @@ from ..noise import FixedPoint, IndependentGaussian, random_bits, release_lattic
 from ._adapters import DensityFunction, StatedFunction
 from ._calibration import GaussianBudget
 from ._nodes import public_expansion
-from ._rows import read_box, read_rows, read_targets
+from ._rows import public_center, read_box, read_rows, read_targets
 from ._wrapped import wrapped_function
 
 
@@ -199,7 +199,7 @@ class GaussianProcessReleaser(PrivateEstimator):
         budget = GaussianBudget(self.epsilon, self.delta, self.rho, self.calibration)
         bits = random_bits(self.random_state)
         self._check_parameters()
-        rows = read_rows(X)
+        rows = read_rows(X, public_center(self, self.bounds))
         low, high = read_box(self.bounds, rows.shape[1])
         function = wrapped_function(self, low, high)
         targets = self._targets(function, y, len(rows))
@@ -305,11 +305,18 @@ class GaussianProcessReleaser(PrivateEstimator):
         if isinstance(function, DensityFunction):
             return None
         if not isinstance(function, StatedFunction):
-            return read_targets(y, n_rows)
+            return read_targets(y, n_rows, self._middle())
         if self.y_bounds is None or y is None:
             return y
         low, high = check_interval(self.y_bounds, "y_bounds")
-        return np.clip(read_targets(y, n_rows), low, high)
+        return np.clip(read_targets(y, n_rows, self._middle()), low, high)
+
+    def _middle(self) -> float | None:
+        """What strict mode takes for targets that are not finite."""
+        if not self._is_strict() or self.y_bounds is None:
+            return None
+        low, high = check_interval(self.y_bounds, "y_bounds")
+        return low / 2 + high / 2
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._grids import too_few
-from .._tables import as_numbers, frame_to_numbers, is_frame, refuse_no_table
+from .._tables import (
+    as_numbers,
+    finite_or,
+    frame_to_numbers,
+    is_frame,
+    refuse_no_table,
+)
 from .._validation import check_interval
 
 _ONE_AXIS = (
@@ -21,8 +28,12 @@ _NOT_FINITE = (
 TARGETS = "y must hold one finite number per row of X"
 
 
-def read_rows(X: Any) -> np.ndarray:
-    """Private points of finite numbers, shape (n, d); an array is not copied."""
+def read_rows(X: Any, center: Callable[[int], np.ndarray] | None = None) -> np.ndarray:
+    """Private points of finite numbers, shape (n, d); an array is not copied.
+
+    Of d axes, ``center(d)`` takes the place of numbers that are not finite; they are
+    refused where it is None.
+    """
     if hasattr(type(X), "to_frame") and not is_frame(X):
         raise ValueError(_ONE_AXIS)
     refuse_no_table(X)
@@ -32,11 +43,13 @@ def read_rows(X: Any) -> np.ndarray:
     if 0 in rows.shape:
         what = "sample" if len(rows) == 0 else "feature"
         raise ValueError(too_few(what, rows.shape))
+    if center is not None:
+        return finite_or(rows, center(rows.shape[1]))
     return _finite(rows, _NOT_FINITE)
 
 
-def read_targets(y: Any, n_rows: int) -> np.ndarray:
-    """Private targets, shape (n,)."""
+def read_targets(y: Any, n_rows: int, center: float | None = None) -> np.ndarray:
+    """Private targets, shape (n,); `center` in place of those that are not finite."""
     if y is None:
         raise ValueError(
             "y is required: this estimator requires y to be passed, but the target y "
@@ -47,7 +60,7 @@ def read_targets(y: Any, n_rows: int) -> np.ndarray:
         targets = targets[:, 0]
     if targets.shape != (n_rows,):
         raise ValueError(TARGETS)
-    return _finite(targets, TARGETS)
+    return _finite(targets, TARGETS) if center is None else finite_or(targets, center)
 
 
 def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -69,6 +82,18 @@ def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(high - low).all():
             raise ValueError("bounds are so far apart that their distance overflows")
     return low, high
+
+
+def public_center(
+    estimator: Any, bounds: Any, read: Callable[..., Any] = read_box
+) -> Callable[[int], np.ndarray] | None:
+    """The `center` of `read_rows`: in strict mode the middle of a public box."""
+
+    def center(n_axes: int) -> np.ndarray:
+        low, high = read(bounds, n_axes)
+        return low / 2 + high / 2
+
+    return center if estimator._is_strict() else None
 
 
 def _finite(numbers: np.ndarray, rule: str) -> np.ndarray:

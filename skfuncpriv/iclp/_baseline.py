@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._base import people_of, warn_if_noise_dominates
+from .._observations import filled
 from .._sklearn import check_feature_names
 from ..basis import Basis
-from ..curves import Curves, as_curves
+from ..curves import Curves
 from ..noise import FixedPoint, NoiseLaw, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee
 from ..summaries import ValueBounds
 from ._curve_mean import CurveMean, check_noise
-from ._parameters import output_grid, public_domain, public_values
+from ._parameters import output_grid, public_domain, public_values, read_curves
 
 
 class MeanSummary(ABC):
@@ -69,10 +70,11 @@ class BaselineMean(CurveMean):
         self._check_parameters()
         bits = random_bits(self.random_state)
         domain = public_domain(self, X)
-        curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
+        curves = read_curves(self, X, domain)
         check_feature_names(self, X, reset=True)
         codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
+        curves = filled(curves, values.center)
         summary = self._summary(n_people, domain, values, curves.grid)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = summary.basis.evaluate(grid)

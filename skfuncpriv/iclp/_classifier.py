@@ -11,7 +11,12 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import (
+    PrivateEstimator,
+    ScoredOnData,
+    people_of,
+    warn_if_noise_dominates,
+)
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
@@ -34,7 +39,7 @@ def _has_probabilities(model: ICLPClassifier) -> bool:
     return getattr(model, "_released_loss", model.loss) == "logistic"
 
 
-class ICLPClassifier(ClassifierMixin, PrivateEstimator):
+class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
     """Logistic regression on curves or numbers, under differential privacy.
 
     A label is predicted by an intercept plus the inner product of the curve with a
@@ -260,16 +265,19 @@ class ICLPClassifier(ClassifierMixin, PrivateEstimator):
         # Step 0: public facts, then the form of the data.
         check_parameters(self)
         bits = random_bits(self.random_state)
-        stated = read_classes(self.classes)
+        stated = read_classes(self.classes, self._is_strict())
         design, rows = public_design(self, X)
         check_feature_names(self, X, reset=True)
         check_same_index(X, y, "y")
         check_kind_of_labels(y, stated)
-        codes, classes = read_labels(flat(y), len(rows), stated)
+        strict = self._is_strict()
+        codes, classes = read_labels(flat(y), len(rows), stated, strict)
         people, n_people, unit = people_of(groups, X, len(rows))
         shares = np.ones(len(rows))
         if sample_weight is not None:
-            shares = row_weights(sample_weight, self.weight_cap, X, len(rows))
+            cap = self.weight_cap
+            shares = row_weights(sample_weight, cap, X, len(rows), strict)
+        shares[codes < 0] = 0.0  # a label of no class has no say
         chosen = classifier_plan(self, design, n_people, unit, len(classes))
         plan, design = chosen.release, chosen.design
         warn_of_numbers(self, design)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._base import CurveReader, PrivateEstimator, people_of, warn_if_noise_dominates
+from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_delta, check_flag, check_positive
 from ..basis import Basis
-from ..curves import as_curves
 from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
 from ..noise import random_bits
@@ -29,7 +29,13 @@ from ._covariance_steps import (
     resized,
     unit_rows,
 )
-from ._parameters import PublicFacts, output_grid, public_domain, public_values
+from ._parameters import (
+    PublicFacts,
+    output_grid,
+    public_domain,
+    public_values,
+    read_curves,
+)
 from ._radius import choose_radius
 from ._stated_basis import check_basis, stated_basis, stated_size
 
@@ -110,10 +116,11 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         self._check_parameters()
         bits = random_bits(self.random_state)
         domain = public_domain(self, X)
-        curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
+        curves = read_curves(self, X, domain)
         check_feature_names(self, X, reset=True)
         codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
+        curves = filled(curves, values.center)
         n_points = len(curves.grid) if curves.is_regular else None
         plan, basis = self._plan(n_people, curves.n_outputs, domain, n_points)
         laws = plan.mean.law, plan.law

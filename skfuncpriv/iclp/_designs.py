@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from .._grids import public_grid
-from .._observations import is_fdata
+from .._observations import filled, is_fdata
 from .._validation import check_count, check_interval, check_positive
 from ..basis import Basis, CosineBasis
 from ..curves import Curves, as_curves
@@ -27,7 +27,7 @@ from ..gaussian_process._features import (
     public_features,
 )
 from ..gaussian_process._kernels import Kernel
-from ..gaussian_process._rows import read_box, read_rows
+from ..gaussian_process._rows import public_center, read_box, read_rows
 from ..summaries import ValueBounds
 from ._design_base import Design
 from ._design_curves import (
@@ -76,7 +76,7 @@ def public_design(estimator: Any, X: Any, *, smooth: bool = True) -> tuple[Desig
         )
     if estimator.X_grid is not None:
         raise ValueError("X_grid is of curves: state X_domain, or leave it out")
-    rows = read_rows(X)
+    rows = read_rows(X, public_center(estimator, estimator.X_bounds, _read_box))
     return _number_design(estimator, rows.shape[1], smooth), rows
 
 
@@ -192,7 +192,7 @@ def _curve_design(estimator: Any, X: Any) -> tuple[CurveDesign, CurveRows]:
     grids = [(name, _length(one["X_grid"])) for name, one in each]
     predictors, curves, complete = [], [], True
     for (name, one), part in zip(each, parts_of(X, grids), strict=True):
-        predictor, read = _predictor(one, part, estimator.missing, name)
+        predictor, read = _predictor(one, part, estimator, name)
         predictors.append(predictor)
         curves.append(read)
         complete = complete and cannot_miss(part, estimator.missing)
@@ -222,7 +222,15 @@ def read_eta(eta: Any) -> float:
 
 
 def public_curves(
-    X: Any, *, domain: Any, grid: Any, bounds: Any, basis: Any, missing: str, name: str
+    X: Any,
+    *,
+    domain: Any,
+    grid: Any,
+    bounds: Any,
+    basis: Any,
+    missing: str,
+    name: str,
+    strict: bool,
 ) -> tuple[Curves, Basis, ValueBounds, np.ndarray]:
     """Curves with their basis, bounds and points, for the parameters ``name_...``."""
     if domain is None:
@@ -248,7 +256,7 @@ def public_curves(
     domain = check_interval(domain, f"{name}_domain")
     if not _SMALLEST <= domain[1] - domain[0] <= 1 / _SMALLEST:
         raise ValueError(f"{name}_domain is too narrow or too wide: use other units")
-    curves = as_curves(X, grid=grid, domain=domain, missing=missing)
+    curves = as_curves(X, grid=grid, domain=domain, missing=missing, strict=strict)
     most = _MAX_FUNCTIONS
     if curves.grid is not None:
         most = min(most, len(curves.grid))
@@ -266,13 +274,13 @@ def public_curves(
         if points is None:
             points = np.linspace(*domain, _DEFAULT_POINTS)
         if min(values.reach.max(), values.norm_bound) >= _SMALLEST:
-            return curves, basis, values, points.copy()
+            return filled(curves, values.center), basis, values, points.copy()
         text = f"{name}_bounds must be further apart: use larger units"
     raise ValueError(text)
 
 
 def _predictor(
-    facts: dict, X: Any, missing: str, name: Any
+    facts: dict, X: Any, estimator: Any, name: Any
 ) -> tuple[CurvePredictor, Curves]:
     curves, basis, values, points = public_curves(
         X,
@@ -280,12 +288,13 @@ def _predictor(
         grid=facts["X_grid"],
         bounds=facts["X_bounds"],
         basis=facts["X_basis"],
-        missing=missing,
+        missing=estimator.missing,
         name="X",
+        strict=estimator._is_strict(),
     )
     grid = None if curves.grid is None else points
     predictor = CurvePredictor(
-        basis, values, grid, points, missing, name, curves.is_vector
+        basis, values, grid, points, estimator.missing, name, curves.is_vector
     )
     return predictor, curves
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from .._base import refuse_in_strict_mode
 from .._sklearn import check_feature_names
 from .._validation import check_count
 from ..curves import Curves, as_curves
@@ -202,7 +203,7 @@ default=None
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of curves on the released components.
 
-        They are *not* private if the curves are.
+        They are *not* private if the curves are, and refused in strict mode.
 
         Parameters
         ----------
@@ -214,7 +215,30 @@ default=None
         ndarray, shape (n_rows, n_components)
             The scores: inner products of components with curve minus mean.
         """
+        refuse_in_strict_mode(self, "transform")
         return self._scores(X)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Release mean and covariance, then compute the scores of the same curves.
+
+        Refused in strict mode, before the release: see `transform`.
+
+        Parameters
+        ----------
+        X : array-like, frame, Curves or FDataGrid
+            *Private.* As in `fit`.
+        y : None
+            Ignored.
+        **fit_params
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        ndarray, shape (n_rows, n_components)
+            What `transform` returns.
+        """
+        refuse_in_strict_mode(self, "transform")
+        return super().fit_transform(X, y, **fit_params)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Turn scores into curves.

@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .._base import people_of
+from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..basis import SmoothCosineBasis
-from ..curves import as_curves
 from ..noise import random_bits
 from ._contributions import draw_release, person_coefficients, sum_contributions
 from ._curve_mean import check_noise
@@ -28,6 +28,7 @@ from ._parameters import (
     public_domain,
     public_plan,
     public_values,
+    read_curves,
     warn_if_noise_dominates,
 )
 from ._rounds import (
@@ -268,10 +269,11 @@ default=None
         self._check_rounds()
         bits = random_bits(self.random_state)
         domain = public_domain(self, X)
-        curves = as_curves(X, grid=self.grid, domain=domain, missing=self.missing)
+        curves = read_curves(self, X, domain)
         check_feature_names(self, X, reset=True)
         codes, n_people, unit = people_of(groups, X, curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
+        curves = filled(curves, values.center)
         n_points = len(curves.grid) if curves.is_regular else None
         facts = (n_people, curves.n_outputs, domain, n_points)
         plan, basis = public_plan(self, *facts)

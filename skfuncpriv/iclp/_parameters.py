@@ -21,7 +21,7 @@ from .._validation import (
     check_real,
 )
 from ..basis import Basis
-from ..curves import Curves
+from ..curves import Curves, as_curves
 from ..summaries import ValueBounds
 from ._plan import ReleasePlan, check_mechanism
 from ._selection import bias_bound, select_plan
@@ -93,6 +93,17 @@ def public_domain(estimator: Any, X: Any = None) -> tuple[float, float]:
             "give only one of them"
         )
     return domain
+
+
+def read_curves(estimator: Any, X: Any, domain: tuple[float, float]) -> Curves:
+    """The curves, which may hold numbers that are not finite in strict mode."""
+    return as_curves(
+        X,
+        grid=estimator.grid,
+        domain=domain,
+        missing=estimator.missing,
+        strict=estimator._is_strict(),
+    )
 
 
 def public_values(

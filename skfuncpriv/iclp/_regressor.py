@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of
+from .._base import PrivateEstimator, ScoredOnData, people_of
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..noise import random_bits, release_lattice
@@ -36,7 +36,7 @@ from ._row_weights import check_same_index, row_weights
 from ._targets import CurveTargets, public_targets
 
 
-class ICLPRegressor(RegressorMixin, PrivateEstimator):
+class ICLPRegressor(ScoredOnData, RegressorMixin, PrivateEstimator):
     """Regression function of people's data, released under differential privacy.
 
     Targets are numbers or curves; covariates are numbers, curves, or points of a space
@@ -285,7 +285,8 @@ default="auto"
         codes, n_people, unit = people_of(groups, X, len(rows))
         shares = None
         if sample_weight is not None:
-            shares = row_weights(sample_weight, self.weight_cap, X, len(rows))
+            strict, cap = self._is_strict(), self.weight_cap
+            shares = row_weights(sample_weight, cap, X, len(rows), strict)
         # Only the form of the data decides whether every row is known to count.
         complete = design.seen(rows) is None and targets.seen(values) is None
         is_counted = complete and sample_weight is None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._tables import as_numbers, indexed
+from .._tables import as_numbers, finite_or, indexed
 from .._validation import check_positive
 
 _WEIGHTS = (
@@ -23,8 +23,13 @@ _NO_CAP = (
 )
 
 
-def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
-    """Weights of rows in [0, 1]: lowered to the public cap and divided by it."""
+def row_weights(
+    weights: Any, cap: Any, X: Any, n_rows: int, strict: bool = False
+) -> np.ndarray:
+    """Weights of rows in [0, 1]: lowered to the public cap and divided by it.
+
+    Negative ones and those that are not finite are refused, in strict mode zero.
+    """
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")
@@ -32,6 +37,8 @@ def row_weights(weights: Any, cap: Any, X: Any, n_rows: int) -> np.ndarray:
     if isinstance(weights, Real):  # as in scikit-learn, one number for all rows
         weights = [weights] * n_rows
     numbers = as_numbers(weights)
+    if strict and numbers.shape == (n_rows,):
+        numbers = np.maximum(finite_or(numbers, 0.0), 0.0)
     if numbers.shape != (n_rows,) or not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise ValueError(_WEIGHTS)
     with np.errstate(all="ignore"):

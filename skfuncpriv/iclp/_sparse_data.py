@@ -18,6 +18,7 @@ from .._observations import is_fdata, read_fdata
 from .._tables import (
     as_numbers,
     check_finite,
+    finite_or,
     frame_to_numbers,
     is_frame,
     refuse_no_table,
@@ -75,17 +76,22 @@ class Observations:
         return times[seen], values[seen]
 
 
-def read_observations(X: Any, grid: Any, domain: tuple[float, float]) -> Observations:
-    """Read curves in any of the forms that an estimator accepts; NaN is no value."""
+def read_observations(
+    X: Any, grid: Any, domain: tuple[float, float], strict: bool = False
+) -> Observations:
+    """Read curves in any of the forms that an estimator accepts; NaN is no value.
+
+    Infinities are refused; in strict mode `sum_masked` takes them for the centre.
+    """
     if isinstance(X, Curves):
-        return _of_curves(X, domain)
+        return _of_curves(X, domain, strict)
     if is_fdata(X):
         values, points, offsets, own = read_fdata(X)
         if own != domain:
             raise ValueError(_OTHER_DOMAIN)
         if offsets is not None:
             is_vector = values.ndim == 2
-            check_finite(values, allow_nan=True)
+            check_finite(values, allow_nan=True, strict=strict)
             Curves(np.nan_to_num(values), points, offsets, missing="interpolate")
             flat = values.reshape(len(points), -1)
             return Observations(flat, is_vector, times=points, offsets=offsets)
@@ -95,16 +101,19 @@ def read_observations(X: Any, grid: Any, domain: tuple[float, float]) -> Observa
     check_wide_shape(values)
     names = list(X.columns) if is_frame(X) else None
     points = public_grid(grid, domain, values.shape[1], names)
-    check_finite(values, allow_nan=True)
+    check_finite(values, allow_nan=True, strict=strict)
     dense = values.reshape(*values.shape[:2], -1)
     return Observations(dense, values.ndim == 3, grid=points)
 
 
-def _of_curves(curves: Curves, domain: tuple[float, float]) -> Observations:
+def _of_curves(
+    curves: Curves, domain: tuple[float, float], strict: bool
+) -> Observations:
     if curves.domain not in (None, domain):
         raise ValueError(_OTHER_DOMAIN)
     if len(curves) == 0:
         raise ValueError(too_few("sample", curves.shape))
+    check_finite(curves.values, strict=strict)
     values = np.array(curves.values)
     if curves.grid is not None:
         check_inside(curves.grid, domain)
@@ -141,6 +150,7 @@ def sum_masked(
         table = np.empty((len(index), plan.size))
         for row, i, _ in zip(table, index, ticks, strict=False):
             times, heights = data.curve(i)
+            heights = finite_or(heights, values.center)
             heights = np.clip(heights, values.low, values.high) - values.center
             coef = project(times, heights / values.reach)
             row[: plan.n_functions] = coef[:, 0]

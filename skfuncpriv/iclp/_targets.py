@@ -151,6 +151,7 @@ def public_targets(
             basis=estimator.y_basis,
             missing=estimator.missing,
             name="y",
+            strict=estimator._is_strict(),
         )
         if curves.n_curves != n_rows:
             raise ValueError(
@@ -174,13 +175,14 @@ def public_targets(
             f"y_bounds must be between {2 * _SMALLEST} and {2 * _LARGEST} apart, got "
             f"{estimator.y_bounds!r}: {_UNITS}"
         )
-    return ScalarTargets(low, high), _numbers(flat(y), n_rows)
+    center = low / 2 + high / 2 if estimator._is_strict() else None
+    return ScalarTargets(low, high), _numbers(flat(y), n_rows, center)
 
 
-def _numbers(y: Any, n_rows: int) -> np.ndarray:
+def _numbers(y: Any, n_rows: int, center: float | None) -> np.ndarray:
     """Targets as numbers; refusals say what is wrong with their form."""
     try:
-        return read_targets(y, n_rows)
+        return read_targets(y, n_rows, center)
     except ValueError as error:
         text = str(error)
     if y is not None and text == TARGETS:

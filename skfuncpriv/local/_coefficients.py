@@ -238,6 +238,7 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
             Released. NaN where nothing was released.
         """
         check_is_fitted(self)
+        self._check_ledger()
         rows = read_rows(self, X, reset=False)
         self._space.check_rows(self._present(rows), rows, self.law_)
         bits = self._open_transform(X, len(rows), groups)

@@ -300,6 +300,7 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             Released.
         """
         check_is_fitted(self)
+        self._check_ledger()
         plan = self._release
         observed = self._observe(X, plan.spaces, reset=False, values=plan.values)
         check_form(observed, plan.n_outputs, plan.is_vector, self._n_products)
@@ -355,7 +356,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self, X: Any, spaces: PieceSpaces, reset: bool, values: Any = None
     ) -> ObservedCurves:
         if self._parameter == "arc length":
-            X = arc_length_curves(point_lists(X, values), domain=spaces.domain)
+            points = point_lists(X, values, self._is_strict())
+            X = arc_length_curves(points, domain=spaces.domain)
         return ObservedCurves.read(self, X, spaces.finest, reset)
 
     def _count_pieces(self) -> int:

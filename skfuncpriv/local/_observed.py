@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._grids import check_inside
+from .._observations import filled
 from .._sklearn import check_feature_names
-from .._tables import as_numbers, check_finite
+from .._tables import as_numbers, check_finite, finite_or
 from ..basis import Basis, PiecewisePolynomialBasis, TensorBasis
 from ..curves import Curves, as_curves
 from ..exceptions import PrivacyError
@@ -57,7 +58,13 @@ class ObservedCurves:
     def read(cls, owner: Any, X: Any, basis: Basis, reset: bool) -> ObservedCurves:
         """Read data as the projector `owner` was told to."""
         grid, missing = owner._reading
-        curves = as_curves(X, grid=grid, domain=basis.domain, missing=missing)
+        curves = as_curves(
+            X,
+            grid=grid,
+            domain=basis.domain,
+            missing=missing,
+            strict=owner._is_strict(),
+        )
         check_feature_names(owner, X, reset=reset)
         refuse_degrees(curves.output_names)
         if curves.is_regular:
@@ -108,10 +115,11 @@ class ObservedCurves:
 
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
         if self.matrix is None:
-            part, domain = self.curves[rows], self.basis.domain
+            part, domain = filled(self.curves[rows], values.center), self.basis.domain
             chunks = curve_coefficients(part, self.basis.projection, domain, values)
             return np.concatenate(list(chunks))
-        centred = np.clip(self.curves.values[rows], values.low, values.high)
+        part = finite_or(self.curves.values[rows], values.center)
+        centred = np.clip(part, values.low, values.high)
         centred -= values.center
         centred[self.curves.all_missing[rows]] = 0.0
         outputs = np.tensordot(centred, self.matrix, axes=(1, 0))
@@ -145,7 +153,7 @@ class ObservedSurfaces:
                 f"functions of {basis.n_variables} variables are an array with "
                 f"{basis.n_variables + 1} axes, the first of which counts them"
             )
-        check_finite(surfaces)
+        check_finite(surfaces, strict=owner._is_strict())
         if 0 in surfaces.shape:
             raise ValueError("there must be at least one surface, of one point or more")
         grid, missing = owner._reading
@@ -176,7 +184,8 @@ class ObservedSurfaces:
         return len(self.matrix)
 
     def coefficients(self, rows: slice, values: ValueBounds) -> np.ndarray:
-        centred = np.clip(self.values[rows], values.low, values.high) - values.center
+        part = finite_or(self.values[rows], values.center)
+        centred = np.clip(part, values.low, values.high) - values.center
         return centred @ self.matrix
 
     def place_error(self, basis: TensorBasis) -> float:

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._base import refuse_in_strict_mode
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
 from ._bounds import check_basis, domain_of
@@ -205,8 +206,8 @@ def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noq
     """Score a pipeline of the local model by the relative error of its releases.
 
     For `GridSearchCV` over public hyperparameters, on *public* curves. On private
-    curves every candidate is another release, and the scores are not private:
-    `search_guarantee` says what a search costs.
+    curves every candidate is another release, and the scores are not private, hence
+    refused in strict mode: `search_guarantee` says what a search costs.
 
     Parameters
     ----------
@@ -231,6 +232,9 @@ def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noq
     >>> round(reconstruction_score(pipeline, X), 3) + 0.0
     0.0
     """
+    steps = [step for _, step in estimator.steps if hasattr(step, "_is_strict")]
+    for step in steps:
+        refuse_in_strict_mode(step, "reconstruction_score")
     curves = np.asarray(X, dtype=np.float64)
     released = estimator.inverse_transform(estimator.transform(X))
     rows = (len(curves), -1)

@@ -25,9 +25,10 @@ from .._tables import (
 CHUNK_ROWS = 1 << 13
 
 
-def as_rows(X: Any) -> np.ndarray:
+def as_rows(X: Any, strict: bool = False) -> np.ndarray:
     """Rows of coefficients, NaN where one is missing; refusals quote no value.
 
+    In strict mode an infinity is no error, but zero: the coefficient of the centre.
     scikit-learn's own checks would print the private rows in some of their texts.
     """
     refuse_no_table(X)
@@ -36,13 +37,15 @@ def as_rows(X: Any) -> np.ndarray:
     if rows.ndim != 2:
         raise ValueError("coefficients must be an array of shape (n, m)")
     if np.isinf(rows).any():
-        raise ValueError(INFINITE)
+        if not strict:
+            raise ValueError(INFINITE)
+        rows = np.where(np.isinf(rows), 0.0, rows)
     return rows
 
 
 def read_rows(owner: Any, X: Any, reset: bool) -> np.ndarray:
     """The same, with the names and the number of columns that `owner` knows."""
-    rows = as_rows(X)
+    rows = as_rows(X, owner._is_strict())
     check_feature_names(owner, X, reset=reset)
     check_n_features(owner, rows.shape[1], reset)
     return rows

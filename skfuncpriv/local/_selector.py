@@ -202,6 +202,7 @@ class SVTBasisSelector(CoefficientPrivatizer):
             coefficients as they were.
         """
         check_is_fitted(self)
+        self._check_ledger()
         rows = read_rows(self, X, reset=False)
         bits = self._open_transform(X, len(rows), groups, purpose=2)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._tables import as_numbers, frame_to_numbers, is_frame
+from .._tables import as_numbers, finite_or, frame_to_numbers, is_frame
 from .._validation import check_interval, check_real
 from ..curves import Curves
 from ..summaries import ValueBounds
@@ -156,8 +156,14 @@ def refuse_degrees(names: tuple[str, ...] | None) -> None:
         )
 
 
-def point_lists(X: Any, values: ValueBounds | None) -> list[np.ndarray]:
-    """The points of every trace, within the bounds: a spike is no long way."""
+def point_lists(
+    X: Any, values: ValueBounds | None, strict: bool = False
+) -> list[np.ndarray]:
+    """The points of every trace, within the bounds: a spike is no long way.
+
+    In strict mode the centre takes the place of numbers that are not finite; any
+    number does where only the form of traces is read, without `values`.
+    """
     if isinstance(X, Curves):
         refuse_degrees(X.output_names)
         X = [X[i].values.reshape(-1, X.n_outputs) for i in range(len(X))]
@@ -165,6 +171,8 @@ def point_lists(X: Any, values: ValueBounds | None) -> list[np.ndarray]:
     for trace in X:
         refuse_degrees(tuple(map(str, getattr(trace, "columns", ()))))
         points = frame_to_numbers(trace) if is_frame(trace) else as_numbers(trace)
+        if strict:
+            points = finite_or(points, 0.0 if values is None else values.center)
         if values is not None and points.shape[1:] == values.low.shape:
             points = np.clip(points, values.low, values.high)
         traces.append(points)
