@@ -56,7 +56,8 @@ def mutants(path: str, source: str) -> list[Mutant]:
         name += f" in {ast.unparse(around)}" if isinstance(node, ast.Constant) else ""
         seen[name] = seen.get(name, 0) + 1
         name += f" #{seen[name]}" if seen[name] > 1 else ""
-        text = f"({text})" if isinstance(node, ast.expr) else text
+        same = "\n" * (node.end_lineno - node.lineno)  # as many lines as before
+        text = f"({text}{same})" if isinstance(node, ast.expr) else text + same
         changed = (raw[:first] + text.encode() + raw[last:]).decode()
         made.append(Mutant(path, node.lineno, node.end_lineno, name, changed))
     return sorted(made, key=lambda mutant: mutant.line)

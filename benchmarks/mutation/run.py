@@ -34,6 +34,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from handmade import MUTANTS
+from mutants import mutants
+from swap import swap
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 for name in ("OMP", "OPENBLAS", "MKL"):
@@ -85,6 +89,7 @@ def forked(task: Callable[[], Any], timeout: float) -> Any:
         child = os.fork()
         if child == 0:
             os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             silence = os.open(os.devnull, os.O_RDWR)
             for stream in range(3):
                 os.dup2(silence, stream)
@@ -94,12 +99,14 @@ def forked(task: Callable[[], Any], timeout: float) -> Any:
             finally:
                 os._exit(0)
         end = time.monotonic() + timeout
-        while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
-            if time.monotonic() > end:
-                os.kill(child, signal.SIGPROF)
-            time.sleep(0.01)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what its tests have started
+        try:
+            while (done := os.waitpid(child, os.WNOHANG)) == (0, 0):
+                if time.monotonic() > end:
+                    os.kill(child, signal.SIGPROF)
+                time.sleep(0.01)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # with what its tests have started
         if os.WIFSIGNALED(done[1]):
             return TIMED_OUT
         return json.loads(Path(answer.name).read_text() or "null")
@@ -132,6 +139,14 @@ def measure(tests: list[str]) -> dict[str, Any]:
     return {"code": code, "failed": watch.failed, "seconds": watch.seconds, "ran": ran}
 
 
+def warm_up(tests: list[str]) -> None:
+    """Load the package and collect the tests in this process, silently."""
+    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
+        code = run_tests(tests, Watch(), "--collect-only")
+    if code:
+        raise SystemExit("the tests cannot be collected")
+
+
 def judge(
     path: str, source: str, tests: list[str], order: Any = None, usual: Any = ()
 ) -> str:
@@ -143,6 +158,10 @@ def judge(
     def task() -> list[Any]:
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        if not swap(path, original, source):
+            for name in list(sys.modules):
+                if name.split(".")[0] in ("skfuncpriv", "tests"):
+                    del sys.modules[name]
         processor_limit(60)
         watch = Watch(order, usual)
         return [run_tests(tests, watch, "-x"), watch.failed]
@@ -160,8 +179,6 @@ def judge(
 
 def sample(package: str, size: int, seed: int) -> list[Any]:
     """Every k-th mutant of a package, from a random start."""
-    from mutants import mutants
-
     paths = sorted(Path("skfuncpriv", package).glob("_[a-z]*.py"))
     every = [m for path in paths for m in mutants(str(path), path.read_text())]
     step = max(1.0, len(every) / size)
@@ -179,6 +196,7 @@ def judge_package(package: str, size: int, seed: int, only: str) -> None:
     base = forked(lambda: measure(tests), 1200)
     if base == TIMED_OUT or not base or base["code"]:
         raise SystemExit(f"the tests fail without a mutant: {base and base['failed']}")
+    warm_up(tests)
     seconds = base["seconds"]
     reasons = equivalents()
     rows = []
@@ -260,13 +278,11 @@ def equivalents() -> set[str]:
 
 def judge_handmade(only: str) -> None:
     """Judge the mutants that were written by hand: all of them must be killed."""
-    from handmade import MUTANTS
-
     rows = []
-    for kind, path, old, new, tests in MUTANTS:
+    chosen = [m for m in MUTANTS if only in f"{m[0]}: {m[1]}: {m[2]}"]
+    warm_up(sorted({test for mutant in chosen for test in mutant[4].split()}))
+    for kind, path, old, new, tests in chosen:
         name = f"{kind}: {path}: {old.strip()} -> {new.strip()}"
-        if only not in name:
-            continue
         source = Path(path).read_text()
         if source.count(old) != 1:
             raise SystemExit(f"found {source.count(old)} times: {name}")
@@ -290,6 +306,7 @@ def main() -> None:
     parser.add_argument("--handmade", action="store_true")
     parser.add_argument("--only", default="", help="mutants with this text in the name")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder, "main")
         skip = shutil.ignore_patterns("__pycache__")
@@ -299,7 +316,7 @@ def main() -> None:
         Path(folder, "shared").symlink_to(ROOT.parent / "shared")
         os.chdir(tree)
         os.environ["PYTHONPATH"] = str(tree)  # for processes that tests start
-        sys.path[:0] = [str(tree), str(HERE)]
+        sys.path.insert(0, str(tree))
         for module in PRELOADED:
             with contextlib.suppress(ImportError):
                 __import__(module)
