@@ -67,6 +67,22 @@ class Amount:
             EXACT.multiply(self.rho, count),
         )
 
+    def larger(self, other: Amount) -> Amount:
+        """The larger one of each part."""
+        return Amount(
+            max(self.epsilon, other.epsilon),
+            max(self.delta, other.delta),
+            max(self.rho, other.rho),
+        )
+
+    def smaller(self, other: Amount) -> Amount:
+        """The smaller one of each part."""
+        return Amount(
+            min(self.epsilon, other.epsilon),
+            min(self.delta, other.delta),
+            min(self.rho, other.rho),
+        )
+
     def fits(self, available: Amount) -> bool:
         """Whether no part exceeds what is available."""
         return (

@@ -1,26 +1,33 @@
 """The budget of one data set, in a file that every process charges.
 
 A mechanism names the file by its path, charges it before it draws any noise, and draws
-nothing if the charge is refused. Charges add by basic composition, in exact decimals.
+nothing if the charge is refused. Charges add by basic composition, in exact decimals;
+named scopes and parts of partitions have accounts of their own within the total.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 from .._validation import check_count
-from ..exceptions import BudgetExceededError, PrivacyError
 from . import _ledger_file as ledger_file
-from ._guarantee import (
-    PrivacyGuarantee,
-    amount_in,
-    composed_definition,
-    guarantee_of,
+from ._guarantee import PrivacyGuarantee
+from ._ledger_arguments import (
+    budget_of,
+    cap_of,
+    check_scope_name,
+    check_text,
+    numbers,
+    people_of,
+    read_back,
 )
-from ._ledger_file import LedgerRecord
+from ._ledger_export import write_history
+from ._ledger_file import Contents, LedgerRecord
+from ._ledger_handle import LedgerHandle
+from ._ledger_identity import Mark
+from ._ledger_state import LedgerState
 
 
 class BudgetLedger:
@@ -32,8 +39,9 @@ class BudgetLedger:
     Parameters
     ----------
     path : str or path-like
-        Public name of the file. A relative path is resolved, and symbolic links are
-        followed, once, when the object is made.
+        Public name of the file, or the address of a scope in it as :meth:`scope` gives
+        it. A relative path is resolved, and symbolic links are followed, once, when the
+        object is made. The path of a file must not hold ``::``.
     epsilon : float, optional
         Total budget; with delta = 0 the ledger is for pure DP.
     delta : float, default=0.0
@@ -47,18 +55,23 @@ class BudgetLedger:
         What every charge must state.
     metric : str, optional
         Name of the distance: the ledger is then for geo-privacy.
+    name : str, optional
+        Public name of the ledger, on one line: written when it is created, compared
+        when it is opened.
 
     Attributes
     ----------
     path : Path
         The absolute path of the file.
+    scope_name : str
+        The scope whose account this is; empty for the total.
 
     Raises
     ------
     ValueError
         If the numbers do not make a budget.
     PrivacyError
-        If the file is missing, damaged, no ledger, or holds another budget.
+        If the file is missing, damaged, no ledger, or holds another budget or name.
 
     Notes
     -----
@@ -71,8 +84,15 @@ class BudgetLedger:
     :class:`PrivacyError`, so that nothing is drawn. Reading opens the file read-only,
     except to undo what a process killed while it charged has left unfinished.
     Use one path for one file: SQLite does not protect a file with two hard links, nor
-    one on a network drive without locks. A copy or a restored backup forgets charges;
-    checksums notice damage, not an owner who edits the file.
+    one on a network drive without locks. Every file has a random id: an open ledger,
+    also out of a pickle, and the process that opened it refuse another file at the same
+    path, and an older copy that forgot charges, unless it was created there anew in
+    the open. A new process cannot know; checksums notice damage, not an owner who edits
+    the file.
+
+    A charge to a *scope* counts in the scope and in the total. What a *partition* costs
+    the total is the largest of what its parts were charged (see :func:`parallel`). All
+    accounts are checked and written in the one transaction.
 
     References
     ----------
@@ -87,9 +107,10 @@ class BudgetLedger:
     >>> from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = BudgetLedger(f"{folder}/budget.db", epsilon=3.0)
-    ...     ledger.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), "mean")
-    ...     print(ledger.remaining.epsilon)
-    2.9
+    ...     income = BudgetLedger(ledger.add_scope("income", epsilon=1.0))
+    ...     income.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), "mean")
+    ...     print(income.remaining.epsilon, ledger.remaining.epsilon)
+    0.9 2.9
     """
 
     def __init__(
@@ -103,76 +124,176 @@ class BudgetLedger:
         neighbours: str = "replace-one",
         unit: str = "row",
         metric: str | None = None,
+        name: str | None = None,
     ) -> None:
-        self.path = Path(path).resolve()
+        self._handle = LedgerHandle(path)
+        self.path = self._handle.path
+        self.scope_name = self._handle.scope
+        if name is not None:
+            check_text(name, "name")
         if epsilon is None and rho is None:
             rest = (delta, definition, neighbours, unit, metric)
             if rest != (0.0, None, "replace-one", "row", None):
                 raise ValueError(
                     "to create a ledger give epsilon or rho as well; to open one give "
-                    "its path alone"
+                    "its path, and its name if you like"
                 )
-            with ledger_file.reading(self.path) as database:
+            with self._handle.read() as (database, contents):
                 ledger_file.check_pages(database)
-                ledger_file.read_state(database)
+                self._handle.check_name(contents, name)
+                contents.state.account(self.scope_name)
             return
-        budget = PrivacyGuarantee(
-            definition=definition or _infer_definition(rho, delta, metric),
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
+        budget = budget_of(
+            epsilon,
+            delta,
+            rho,
+            definition=definition,
             neighbours=neighbours,
             unit=unit,
             metric=metric,
         )
-        with ledger_file.writing(self.path, create=True) as database:
-            if ledger_file.is_empty(database):
-                ledger_file.create_tables(database, budget)
-            ledger_file.check_pages(database)
-            found = ledger_file.read_state(database).budget
-            if found != budget:
-                raise PrivacyError(
-                    f"the ledger at {str(self.path)!r} holds another budget: {found}; "
-                    "open it with BudgetLedger(path)"
-                )
+        self._handle.create(budget, name)
 
     def __repr__(self) -> str:
-        name = f"BudgetLedger({str(self.path)!r})"
+        name = f"BudgetLedger({self._handle.address(self.scope_name)!r})"
         try:
-            with ledger_file.reading(self.path) as database:
-                state = ledger_file.read_state(database)
-            spent = guarantee_of(
-                state.spent, state.budget.definition, like=state.budget, seeded=False
-            )
-            left, has_delta = _remaining(state), state.budget.delta > 0
+            state = self._contents().state
+            spent, left = state.spent(self.scope_name), state.remaining(self.scope_name)
         except Exception:  # a text about an object must never fail
             return f"<{name}: cannot be read>"
-        spent_text, left_text = (_numbers(part, has_delta) for part in (spent, left))
+        has_delta = state.budget.delta > 0
+        spent_text, left_text = (numbers(part, has_delta) for part in (spent, left))
         return f"<{name}: spent {spent_text}, remaining {left_text}>"
 
     @property
+    def name(self) -> str:
+        """The public name given when the ledger was created, or an empty text."""
+        return self._contents().name
+
+    @property
     def budget(self) -> PrivacyGuarantee:
-        """The total, as a guarantee."""
-        with ledger_file.reading(self.path) as database:
-            return ledger_file.read_state(database).budget
+        """The total, or the cap of this scope if it has one, as a guarantee."""
+        return self._contents().state.limit(self.scope_name)
 
     @property
     def spent(self) -> PrivacyGuarantee:
         """What was charged so far, rounded up; epsilon or rho is 0.0 at first."""
-        with ledger_file.reading(self.path) as database:
-            state = ledger_file.read_state(database)
-            return guarantee_of(
-                state.spent,
-                state.budget.definition,
-                like=replace(state.budget, distance_error=state.distance_error),
-                seeded=state.seeded,
-            )
+        return self._contents().state.spent(self.scope_name)
 
     @property
     def remaining(self) -> PrivacyGuarantee:
         """The largest charge that still fits, rounded down; epsilon or rho may be 0."""
-        with ledger_file.reading(self.path) as database:
-            return _remaining(ledger_file.read_state(database))
+        return self._contents().state.remaining(self.scope_name)
+
+    @property
+    def scopes(self) -> dict[str, int | None]:
+        """All scopes and parts (``partition/part``), with the people noted for each."""
+        scopes = self._contents().state.scopes
+        return {name: account.people for name, account in scopes.items()}
+
+    def scope(self, name: str) -> str:
+        """Give the address of a scope, for a parameter `ledger` or to open it.
+
+        Parameters
+        ----------
+        name : str
+            A scope, or ``partition/part``; a partition can be opened, not charged.
+
+        Returns
+        -------
+        str
+            ``<absolute path>::<name>``.
+
+        Raises
+        ------
+        PrivacyError
+            If there is no such scope.
+        """
+        self._contents().state.account(name)
+        return self._handle.address(name)
+
+    def add_scope(
+        self,
+        name: str,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        rho: float | None = None,
+    ) -> str:
+        """Cap what a part of the work may spend of the total.
+
+        Parameters
+        ----------
+        name : str
+            Public name: text on one line without ``:`` or ``/``. The name of a part,
+            ``partition/part``, caps the part.
+        epsilon, delta, rho : float
+            The cap, in the definition of the ledger and not above its budget.
+
+        Returns
+        -------
+        str
+            The address of the scope; see :meth:`scope`.
+
+        Raises
+        ------
+        ValueError
+            If the name or the numbers do not serve.
+        PrivacyError
+            If the scope has another cap already (the same one is left alone), or the
+            cap exceeds the budget.
+        """
+        check_scope_name(name)
+
+        def added(state: LedgerState) -> LedgerState:
+            return state.with_scope(name, cap_of(state.budget, epsilon, delta, rho))
+
+        self._add(name, added)
+        return self._handle.address(name)
+
+    def add_partition(
+        self,
+        name: str,
+        parts: Mapping[str, int] | Sequence[str],
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        rho: float | None = None,
+    ) -> dict[str, str]:
+        """Account for disjoint public groups of people in parallel.
+
+        Parameters
+        ----------
+        name : str
+            Public name of the partition.
+        parts : mapping from str to int, or sequence of str
+            Public names of the parts, with the number of people in each if it shall be
+            noted: for example ``PeoplePartition.sizes``.
+        epsilon, delta, rho : float, optional
+            A cap for each part; by default only the total limits them.
+
+        Returns
+        -------
+        dict
+            The address of each part; see :meth:`scope`.
+
+        Raises
+        ------
+        ValueError
+            If names or numbers do not serve.
+        PrivacyError
+            If the name is taken (the same partition is left alone), the cap exceeds the
+            budget, or neighbours are not those of :func:`parallel`.
+        """
+        people = people_of(name, parts)
+        uncapped = epsilon is None and rho is None and delta == 0
+
+        def added(state: LedgerState) -> LedgerState:
+            cap = None if uncapped else cap_of(state.budget, epsilon, delta, rho)
+            return state.with_partition(name, people, cap)
+
+        self._add(name, added)
+        return {part: self._handle.address(f"{name}/{part}") for part in people}
 
     def charge(
         self, guarantee: PrivacyGuarantee, label: str = "", *, times: int = 1
@@ -196,123 +317,81 @@ class BudgetLedger:
             If definition, unit, neighbours or metric do not match the ledger, the
             charge costs nothing (what is left of an empty ledger, say) or could not be
             read back, or the file cannot be used.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     ledger = BudgetLedger(f"{folder}/budget.db", rho=1.0)
-        ...     ledger.charge(PrivacyGuarantee(definition="zcdp", rho=0.2), times=3)
-        ...     print(ledger.spent.rho)
-        0.6
         """
-        if not isinstance(guarantee, PrivacyGuarantee):
-            raise TypeError(f"guarantee must be a PrivacyGuarantee, got {guarantee!r}")
-        if not (isinstance(label, str) and label.isprintable()):
-            raise ValueError(f"label must be text on one line, got {label!r}")
+        guarantee = read_back(guarantee)
+        check_text(label, "label")
         times = check_count(times, "times")
         ledger_file.check_times(times)
-        guarantee = _read_back(guarantee)
-        with ledger_file.writing(self.path) as database:
-            state = ledger_file.read_state(database)
-            definition = state.budget.definition
-            _check_match(state.budget, guarantee)
-            spent = state.spent + amount_in(definition, guarantee).times(times)
-            if spent == state.spent or not state.spent.fits(spent):
-                raise PrivacyError(
-                    f"a charge must cost something, which {times} x [{guarantee}] does "
-                    "not; nothing was charged"
-                )
-            if not spent.fits(amount_in(definition, state.budget)):
-                raise BudgetExceededError(
-                    f"charging {times} x [{guarantee}] exceeds what is left, "
-                    f"[{_remaining(state)}], in the ledger at {str(self.path)!r}; "
-                    "nothing was charged"
-                )
-            record = LedgerRecord(ledger_file.now(), label, guarantee, times)
-            ledger_file.append_charge(database, state, record, spent)
+        scope = self.scope_name
+        where = f"the ledger at {str(self.path)!r}"
+        if scope:
+            where = f"the scope {scope!r} of {where}"
+
+        def charged(database: sqlite3.Connection, before: Contents) -> Mark:
+            after = before.state.charged(scope, guarantee, times, where)
+            now = ledger_file.now()
+            record = LedgerRecord(now, label, guarantee, times, scope)
+            return ledger_file.append_charge(database, before, record, after)
+
+        self._handle.write(charged)
 
     def history(self) -> list[LedgerRecord]:
-        """List every charge, oldest first.
+        """List every charge, or those to this scope or partition, oldest first.
 
         Returns
         -------
         list of LedgerRecord
-            Time, label, guarantee and how often it was charged at once.
+            Time, label, guarantee, how often it was charged at once, and the scope.
 
         Raises
         ------
         PrivacyError
             If a record is damaged.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from skfuncpriv.privacy import BudgetLedger
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     BudgetLedger(f"{folder}/budget.db", epsilon=1.0).history()
-        []
         """
-        with ledger_file.reading(self.path) as database:
-            return ledger_file.read_records(database)
+        return self._history()[1]
 
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the history into a new file: public facts only.
 
-def _read_back(guarantee: PrivacyGuarantee) -> PrivacyGuarantee:
-    """The charge as the file will give it back, or a refusal of what it could not."""
-    try:
-        found = ledger_file.parse_guarantee(ledger_file.guarantee_text(guarantee))
-    except (TypeError, ValueError) as error:
-        raise PrivacyError(
-            f"this guarantee cannot be charged, and nothing was: {error}"
-        ) from error
-    if found != guarantee:
-        raise PrivacyError(
-            f"this {type(guarantee).__name__} cannot be charged, and nothing was: it "
-            "would be read back as another guarantee"
-        )
-    return found
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in ``.csv`` (one line a charge) or ``.json`` (budget and scopes, too).
 
+        Raises
+        ------
+        FileExistsError
+            If there is such a file.
+        ValueError
+            If the ending is another one.
+        PrivacyError
+            If a record is damaged.
+        """
+        write_history(path, *self._history())
 
-def _infer_definition(rho: Any, delta: Any, metric: Any) -> str:
-    if metric is not None:
-        return "geo" if rho is None else "concentrated-geo"
-    if rho is not None:
-        return "zcdp"
-    return "pure-dp" if delta == 0 else "approx-dp"
+    def _contents(self) -> Contents:
+        with self._handle.read() as (_, contents):
+            return contents
 
+    def _history(self) -> tuple[Contents, list[LedgerRecord]]:
+        with self._handle.read() as (database, contents):
+            records = ledger_file.read_records(database)
+        own = self.scope_name
+        inside = [
+            record
+            for record in records
+            if not own or record.scope == own or record.scope.startswith(f"{own}/")
+        ]
+        return contents, inside
 
-def _check_match(budget: PrivacyGuarantee, guarantee: PrivacyGuarantee) -> None:
-    if budget.metric is None and guarantee.metric is not None:
-        raise PrivacyError(
-            f"the charge is per unit of {guarantee.metric} distance and the ledger is "
-            f"not: create one with BudgetLedger(path, ..., metric={guarantee.metric!r})"
-        )
-    try:
-        definition = composed_definition(budget, guarantee)
-    except PrivacyError as error:
-        raise PrivacyError(f"the charge does not match the ledger: {error}") from None
-    if definition != budget.definition:
-        raise PrivacyError(
-            f"a ledger for {budget.definition} cannot be charged with "
-            f"{guarantee.definition}"
-        )
+    def _add(self, name: str, change: Callable[[LedgerState], LedgerState]) -> None:
+        if self.scope_name:
+            raise ValueError("scopes are added to the ledger itself, not to a scope")
 
+        def added(database: sqlite3.Connection, before: Contents) -> Mark | None:
+            after = change(before.state)
+            if after == before.state:
+                return None
+            return ledger_file.append_scope(database, before, name, after)
 
-def _numbers(amount: PrivacyGuarantee, has_delta: bool) -> str:
-    """The numbers of a guarantee, without its words."""
-    if amount.epsilon is None:
-        return f"rho={amount.rho!r}"
-    delta = f" delta={amount.delta!r}" if has_delta else ""
-    return f"epsilon={amount.epsilon!r}{delta}"
-
-
-def _remaining(state: ledger_file.LedgerState) -> PrivacyGuarantee:
-    definition = state.budget.definition
-    return guarantee_of(
-        amount_in(definition, state.budget) - state.spent,
-        definition,
-        like=state.budget,
-        seeded=False,
-        round_down=True,
-    )
+        self._handle.write(added)

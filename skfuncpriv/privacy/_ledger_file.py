@@ -1,9 +1,10 @@
 """The SQLite file behind a budget ledger.
 
-One table holds the budget, one the charges with the exact total after each. Every row
-carries the SHA-256 of its content and of the row before it, so that a damaged total is
-noticed before it is trusted. Connections are opened per call and closed at once:
-nothing is kept that a pickle, a fork or another thread could share.
+One table holds the budget, one the entries: charges with the exact total after each,
+and scopes. Every entry carries the SHA-256 of its content, of the entry before it and
+of what is then spent by scope, which a third table holds as of the last one; so damage
+is noticed before a number is trusted. Connections are opened per call and closed at
+once: nothing is kept that a pickle, a fork or another thread could share.
 """
 
 from __future__ import annotations
@@ -11,23 +12,35 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from ..exceptions import PrivacyError
-from ._amount import Amount
 from ._guarantee import PrivacyGuarantee
+from ._ledger_identity import Mark
+from ._ledger_state import LedgerState, amount_fields, parse_state, state_text
 
 _APPLICATION = 0x736B6670  # "skfp"
-_VERSION = 2
+_VERSION = 3
 _BUSY_SECONDS = 120.0
 _LARGEST_INTEGER = 2**63 - 1
+
+# What reading a file can raise that is no ledger, or no longer.
+_DAMAGE = (
+    sqlite3.Error,
+    ArithmeticError,
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
 
 # SQLite must not be in use while a process forks (its locks would be copied), and
 # threads that wait here take turns instead of polling the file.
@@ -54,6 +67,8 @@ class LedgerRecord:
         What was charged, each time.
     times : int
         How often it was charged at once.
+    scope : str, default=""
+        The scope or part that was charged with the total; empty for the total alone.
 
     Examples
     --------
@@ -70,17 +85,16 @@ class LedgerRecord:
     label: str
     guarantee: PrivacyGuarantee
     times: int
+    scope: str = ""
 
 
 @dataclass(frozen=True)
-class LedgerState:
-    """The budget, what is spent of it, and the digest the next charge builds on."""
+class Contents:
+    """The state of a ledger, its public name, and where its chain of entries ends."""
 
-    budget: PrivacyGuarantee
-    digest: str
-    spent: Amount = field(default_factory=Amount)
-    seeded: bool = False
-    distance_error: float = 0.0
+    state: LedgerState
+    name: str
+    mark: Mark
 
 
 @contextmanager
@@ -124,17 +138,24 @@ def is_empty(database: sqlite3.Connection) -> bool:
     return bool(tables == 0)
 
 
-def create_tables(database: sqlite3.Connection, budget: PrivacyGuarantee) -> None:
-    """Write the budget into an empty file."""
+def create_tables(
+    database: sqlite3.Connection, budget: PrivacyGuarantee, name: str
+) -> None:
+    """Write the budget into an empty file, under an id of its own."""
     database.execute(f"PRAGMA application_id = {_APPLICATION}")
     database.execute(f"PRAGMA user_version = {_VERSION}")
-    database.execute("CREATE TABLE budget (guarantee TEXT, digest TEXT)")
     database.execute(
-        "CREATE TABLE charges (id INTEGER PRIMARY KEY, time TEXT, label TEXT, "
-        "times INTEGER, guarantee TEXT, spent TEXT, digest TEXT)"
+        "CREATE TABLE budget (ledger TEXT, name TEXT, guarantee TEXT, digest TEXT)"
     )
-    text = guarantee_text(budget)
-    database.execute("INSERT INTO budget VALUES (?, ?)", (text, _digest("", text)))
+    database.execute(
+        "CREATE TABLE entries (id INTEGER PRIMARY KEY, kind TEXT, content TEXT, "
+        "state TEXT, digest TEXT)"
+    )
+    database.execute("CREATE TABLE state (content TEXT)")
+    content = [secrets.token_hex(16), name, guarantee_text(budget)]
+    row = (*content, _digest("", *content))
+    database.execute("INSERT INTO budget VALUES (?, ?, ?, ?)", row)
+    database.execute("INSERT INTO state VALUES (?)", (state_text(LedgerState(budget)),))
 
 
 def check_pages(database: sqlite3.Connection) -> None:
@@ -144,70 +165,73 @@ def check_pages(database: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("its pages are damaged")
 
 
-def read_state(database: sqlite3.Connection) -> LedgerState:
-    """The budget and the total after the last charge, verified."""
-    budget_text, digest = _read_budget(database)
+def read_contents(database: sqlite3.Connection) -> Contents:
+    """The state after the last entry, verified."""
+    ledger, name, budget_text, digest = _read_budget(database)
     budget = parse_guarantee(budget_text)
+    ((text,),) = database.execute("SELECT content FROM state")
     last_two = database.execute(
-        "SELECT time, label, times, guarantee, spent, digest FROM charges "
-        "ORDER BY id DESC LIMIT 2"
+        "SELECT id, kind, content, state, digest FROM entries ORDER BY id DESC LIMIT 2"
     ).fetchall()
     if not last_two:
-        return LedgerState(budget, digest)
+        if text != state_text(LedgerState(budget)):
+            raise sqlite3.DatabaseError("its content is damaged")
+        return Contents(LedgerState(budget), name, Mark(ledger, 0, digest))
     before = last_two[1][-1] if len(last_two) == 2 else digest
     *content, digest = last_two[0]
     _verify(before, content, digest)
-    return LedgerState(budget, digest, *_parse_spent(content[-1]))
+    if content[-1] != _digest("", text):
+        raise sqlite3.DatabaseError("its content is damaged")
+    mark = Mark(ledger, content[0], digest)
+    return Contents(parse_state(budget, text), name, mark)
 
 
 def append_charge(
     database: sqlite3.Connection,
-    before: LedgerState,
+    before: Contents,
     record: LedgerRecord,
-    spent: Amount,
-) -> None:
-    """Write one charge and the total after it."""
-    content = [
-        record.time.isoformat(),
-        record.label,
-        record.times,
-        guarantee_text(record.guarantee),
-        json.dumps(
-            {
-                "epsilon": str(spent.epsilon),
-                "delta": str(spent.delta),
-                "rho": str(spent.rho),
-                "seeded": before.seeded or record.guarantee.seeded,
-                "distance_error": max(
-                    before.distance_error, record.guarantee.distance_error
-                ),
-            }
-        ),
-    ]
-    database.execute(
-        "INSERT INTO charges (time, label, times, guarantee, spent, digest) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (*content, _digest(before.digest, *content)),
-    )
+    after: LedgerState,
+) -> Mark:
+    """Write one charge and the exact total after it."""
+    fields = {
+        "time": record.time.isoformat(),
+        "label": record.label,
+        "times": record.times,
+        "guarantee": record.guarantee.to_dict(),
+        "scope": record.scope,
+        "spent": amount_fields(after.total.spent),
+    }
+    return _append(database, before, "charge", fields, after)
+
+
+def append_scope(
+    database: sqlite3.Connection, before: Contents, name: str, after: LedgerState
+) -> Mark:
+    """Write that a scope or a partition was added."""
+    fields = {"time": now().isoformat(), "scope": name}
+    return _append(database, before, "scope", fields, after)
 
 
 def read_records(database: sqlite3.Connection) -> list[LedgerRecord]:
     """Every charge, oldest first, the whole chain verified."""
-    _, before = _read_budget(database)
+    *_, before = _read_budget(database)
     records = []
     for *content, digest in database.execute(
-        "SELECT time, label, times, guarantee, spent, digest FROM charges ORDER BY id"
+        "SELECT id, kind, content, state, digest FROM entries ORDER BY id"
     ):
         _verify(before, content, digest)
-        time, label, times, guarantee, _ = content
-        records.append(
-            LedgerRecord(
-                datetime.fromisoformat(time),
-                label,
-                parse_guarantee(guarantee),
-                times,
+        _, kind, text, _ = content
+        if kind == "charge":
+            fields = json.loads(text)
+            records.append(
+                LedgerRecord(
+                    datetime.fromisoformat(fields["time"]),
+                    fields["label"],
+                    PrivacyGuarantee.from_dict(fields["guarantee"]),
+                    fields["times"],
+                    fields["scope"],
+                )
             )
-        )
         before = digest
     return records
 
@@ -280,27 +304,40 @@ def _connection(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
             yield database
     except PrivacyError:
         raise
-    except (sqlite3.Error, ArithmeticError, ValueError, TypeError, KeyError) as error:
+    except _DAMAGE as error:
         raise PrivacyError(
             f"the ledger at {str(path)!r} cannot be used, so nothing may be released: "
             f"{error}"
         ) from error
 
 
-def _read_budget(database: sqlite3.Connection) -> tuple[str, str]:
+def _read_budget(database: sqlite3.Connection) -> tuple[str, str, str, str]:
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if (application, version) != (_APPLICATION, _VERSION):
         raise sqlite3.DatabaseError("it is not a ledger of this version of skfuncpriv")
-    ((text, digest),) = database.execute("SELECT guarantee, digest FROM budget")
-    _verify("", [text], digest)
-    return text, digest
+    ((*content, digest),) = database.execute(
+        "SELECT ledger, name, guarantee, digest FROM budget"
+    )
+    _verify("", content, digest)
+    return content[0], content[1], content[2], digest
 
 
-def _parse_spent(text: str) -> tuple[Amount, bool, float]:
-    fields = json.loads(text)
-    amount = Amount(*(Decimal(fields[name]) for name in ("epsilon", "delta", "rho")))
-    return amount, fields["seeded"], fields["distance_error"]
+def _append(
+    database: sqlite3.Connection,
+    before: Contents,
+    kind: str,
+    fields: dict[str, Any],
+    after: LedgerState,
+) -> Mark:
+    """Write an entry and the state after it."""
+    text = state_text(after)
+    number = before.mark.number + 1
+    content = [number, kind, json.dumps(fields), _digest("", text)]
+    digest = _digest(before.mark.digest, *content)
+    database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (*content, digest))
+    database.execute("UPDATE state SET content = ?", (text,))
+    return Mark(before.mark.ledger, number, digest)
 
 
 def _verify(before: str, content: list[object], digest: str) -> None:

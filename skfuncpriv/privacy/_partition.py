@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 from ..exceptions import PrivacyError
-from ._amount import Amount
 from ._guarantee import (
     PrivacyGuarantee,
     amount_in,
@@ -103,12 +102,7 @@ def check_part_name(name: Any, what: str) -> None:
 def _larger(first: PrivacyGuarantee, second: PrivacyGuarantee) -> PrivacyGuarantee:
     """What holds for the data of the first and for those of the second group."""
     definition = composed_definition(first, second)
-    one, two = amount_in(definition, first), amount_in(definition, second)
-    largest = Amount(
-        max(one.epsilon, two.epsilon),
-        max(one.delta, two.delta),
-        max(one.rho, two.rho),
-    )
+    largest = amount_in(definition, first).larger(amount_in(definition, second))
     error = max(first.distance_error, second.distance_error)
     return guarantee_of(
         largest,

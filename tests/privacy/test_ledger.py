@@ -9,6 +9,7 @@ import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -16,6 +17,8 @@ import pytest
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
 from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 from skfuncpriv.privacy import _ledger_file as ledger_file
+from skfuncpriv.privacy._amount import Amount
+from skfuncpriv.privacy._ledger_handle import LedgerHandle
 
 
 def pure(epsilon, **rest):
@@ -279,8 +282,8 @@ def test_another_kind_of_guarantee_is_refused(path):
 def test_a_charge_must_cost_something(path, monkeypatch, cost):
     ledger = BudgetLedger(path, epsilon=1.0)
     ledger.charge(pure(0.5))
-    amount = ledger_file.Amount(epsilon=ledger_file.Decimal(cost))
-    monkeypatch.setattr("skfuncpriv.privacy._ledger.amount_in", lambda *_: amount)
+    amount = Amount(epsilon=Decimal(cost))
+    monkeypatch.setattr("skfuncpriv.privacy._ledger_state.amount_in", lambda *_: amount)
     with pytest.raises(PrivacyError, match="must cost something"):
         ledger.charge(pure(0.1))
     assert len(ledger.history()) == 1
@@ -342,14 +345,14 @@ def test_reading_never_writes(path):
         pytest.raises(PrivacyError, match="readonly"),
         ledger_file.reading(ledger.path) as database,
     ):
-        database.execute("DELETE FROM charges")
+        database.execute("DELETE FROM entries")
 
 
 def test_a_charge_is_synced_under_the_write_lock(path, monkeypatch):
     ledger = BudgetLedger(path, epsilon=1.0)
     seen = {}
 
-    def read_state(database):
+    def read_contents(database):
         (seen["synchronous"],) = database.execute("PRAGMA synchronous").fetchone()
         with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
             try:
@@ -358,8 +361,8 @@ def test_a_charge_is_synced_under_the_write_lock(path, monkeypatch):
                 seen["other writer"] = str(error)
         return original(database)
 
-    original = ledger_file.read_state
-    monkeypatch.setattr(ledger_file, "read_state", read_state)
+    original = ledger_file.read_contents
+    monkeypatch.setattr(ledger_file, "read_contents", read_contents)
     ledger.charge(pure(0.1))
     assert seen == {"synchronous": 3, "other writer": "database is locked"}
 
@@ -423,18 +426,19 @@ def test_the_lock_of_one_process_holds_in_another(path):
         assert pool.submit(os.getpid).result() != os.getpid()  # the worker has started
         with ledger_file.writing(ledger.path) as database:
             waiting = pool.submit(try_charge, path, 0.6)
-            state = ledger_file.read_state(database)
+            before = ledger_file.read_contents(database)
             record = ledger_file.LedgerRecord(ledger_file.now(), "", pure(0.6), 1)
-            spent = ledger_file.Amount(epsilon=ledger_file.Decimal("0.6"))
-            ledger_file.append_charge(database, state, record, spent)
+            after = before.state.charged("", pure(0.6), 1, "")
+            ledger_file.append_charge(database, before, record, after)
         assert waiting.result() is False
 
 
-def test_pickle_holds_the_path_only(path):
+def test_pickle_holds_no_numbers(path):
     ledger = BudgetLedger(path, epsilon=1.0)
     ledger.charge(pure(0.25))
     clone = pickle.loads(pickle.dumps(ledger))
-    assert vars(clone) == {"path": ledger.path}
+    assert b"epsilon" not in pickle.dumps(ledger)
+    assert (clone.path, clone.scope_name) == (ledger.path, "")
     clone.charge(pure(0.25))
     assert ledger.spent == pure(0.5)
 
@@ -466,7 +470,8 @@ def test_odd_names(tmp_path, name):
 def assert_closed(path):
     """The file can be neither read nor charged nor created over."""
     ledger = BudgetLedger.__new__(BudgetLedger)
-    ledger.path = ledger_file.Path(path)
+    ledger._handle = LedgerHandle(path)
+    ledger.path, ledger.scope_name = ledger._handle.path, ""
     for attempt in (
         lambda: BudgetLedger(path),
         lambda: BudgetLedger(path, epsilon=1.0),
@@ -520,7 +525,7 @@ def test_a_damaged_page_of_old_charges_is_found_on_opening(path):
     with closing(sqlite3.connect(path)) as database:
         (page,) = database.execute("PRAGMA page_size").fetchone()
     with open(path, "r+b") as file:
-        file.seek(3 * page)  # after the schema and the roots of the two tables
+        file.seek(4 * page)  # after the schema and the roots of the three tables
         file.write(b"\xff" * page)
     assert ledger.spent == pure(0.04)  # the newest charges are elsewhere
     with pytest.raises(PrivacyError, match="its pages are damaged"):
@@ -530,15 +535,24 @@ def test_a_damaged_page_of_old_charges_is_found_on_opening(path):
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE charges SET spent = replace(spent, '0.9', '0.1')",
-        "UPDATE charges SET spent = 'nonsense'",
-        "UPDATE charges SET spent = NULL",
-        "UPDATE charges SET times = 0",
-        "UPDATE charges SET digest = ''",
+        "UPDATE entries SET content = replace(content, '0.9', '0.1')",
+        "UPDATE entries SET content = NULL",
+        "UPDATE entries SET state = ''",
+        "UPDATE entries SET kind = 'scope'",
+        "UPDATE entries SET digest = ''",
+        "UPDATE entries SET id = 7",
+        "DELETE FROM entries",
+        "UPDATE state SET content = replace(content, '0.9', '0.1')",
+        "UPDATE state SET content = 'null'",
+        "DELETE FROM state",
+        "INSERT INTO state SELECT * FROM state",
         "UPDATE budget SET guarantee = replace(guarantee, '1.0', '9.0')",
+        "UPDATE budget SET name = 'other'",
+        "UPDATE budget SET ledger = '00'",
         "DELETE FROM budget",
         "INSERT INTO budget SELECT * FROM budget",
-        "DROP TABLE charges",
+        "DROP TABLE entries",
+        "DROP TABLE state",
         "PRAGMA user_version = 99",
     ],
 )
@@ -555,7 +569,9 @@ def test_damage_deep_in_the_history_is_found(path):
     for _ in range(5):
         ledger.charge(pure(0.1))
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.execute("UPDATE charges SET label = 'changed' WHERE id = 2")
+        database.execute(
+            "UPDATE entries SET content = replace(content, 'epsilon', 'x') WHERE id = 2"
+        )
     with pytest.raises(PrivacyError, match="damaged"):
         ledger.history()
 
