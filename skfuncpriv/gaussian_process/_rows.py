@@ -70,7 +70,7 @@ def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
         f"arrays with one number for each of {n_axes} features; got {bounds!r}"
     )
     try:
-        ends = [np.asarray(end, dtype=np.float64) for end in bounds]
+        ends = [as_numbers(end) for end in bounds]
         low, high = (np.broadcast_to(end, n_axes).tolist() for end in ends)
     except (TypeError, ValueError):
         raise ValueError(rule) from None

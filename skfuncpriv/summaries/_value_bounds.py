@@ -129,7 +129,10 @@ def _read_center(
 ) -> FloatArray:
     if center is None:
         return np.asarray(low / 2 + high / 2)
-    middle = np.asarray(center, dtype=np.float64)
+    middle = np.asarray(center)
+    if middle.dtype.kind not in "fiu":
+        raise ValueError(f"center must be finite numbers, got {center!r}")
+    middle = middle.astype(np.float64)
     shapes: list[tuple[int, ...]] = [(), low.shape]
     if grid is not None:
         shapes.append((len(grid), len(low)))
