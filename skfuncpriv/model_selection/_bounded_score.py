@@ -18,11 +18,11 @@ class BoundedScore(ABC):
 
     Notes
     -----
-    `values` may raise no exception and should give no NaN, whatever a row holds, as
-    that would tell of it: a search takes the lower bound instead, silently.
+    An exception, or NaN, would tell of a row: a search takes the lower bound of that
+    person instead, silently. So test a score of your own on public rows first.
 
-    A search averages the values of a person's rows, then adds up people; see
-    `PrivateGridSearchCV` for what one person can change.
+    A search asks for the rows of one person at a time, averages their values, and adds
+    up people; see `PrivateGridSearchCV` for what one person can change.
     """
 
     @abstractmethod

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -221,8 +220,10 @@ def _table(models: Sequence[Any], function: Any) -> tuple[np.ndarray, np.ndarray
 
 def _square_norm(model: Any) -> float:
     """Of a density, by the trapezoidal rule along each axis."""
-    weights = reduce(np.multiply.outer, map(_weights, model.grid_))
-    return float(np.sum(weights * np.square(model.density_)))
+    square = np.square(model.density_)
+    for grid in model.grid_:
+        square = np.tensordot(_weights(grid), square, 1)
+    return float(square)
 
 
 def _weights(grid: np.ndarray) -> np.ndarray:

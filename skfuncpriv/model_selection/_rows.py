@@ -10,8 +10,7 @@ from .._base import people_of
 from .._sklearn import count_samples, safe_indexing
 
 _LABELS = (
-    "groups must name people by labels that can be sorted: strings, numbers, or tuples "
-    "of them"
+    "groups must name people by labels that can be sorted, such as strings or numbers"
 )
 
 
@@ -78,8 +77,6 @@ def people_by_label(groups: Any, X: Any) -> tuple[np.ndarray | None, int, str]:
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
-    if isinstance(label, tuple):
-        return "tuple", tuple(map(_sortable, label))
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return "number", label
     return type(label).__name__, label

@@ -73,5 +73,6 @@ def _split_by(cv: Any, n_people: int, seed: int) -> tuple[np.ndarray, np.ndarray
         sizes = {"test_size": cv.test_size, "train_size": cv.train_size}
         cv = type(cv)(n_splits=1, random_state=seed, **sizes)
     people = np.arange(n_people)
-    ((train, selection),) = cv.split(people[:, None], groups=people)
+    groups = people if type(cv) is GroupShuffleSplit else None
+    ((train, selection),) = cv.split(people[:, None], groups=groups)
     return np.sort(train), np.sort(selection)

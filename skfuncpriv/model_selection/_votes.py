@@ -22,10 +22,15 @@ from ..noise import (
     release_lattice,
 )
 from ..privacy import permute_and_flip
+from ._accuracy import Accuracy
 from ._bounded_score import BoundedScore
 from ._candidates import final, transformed
+from ._integrated_error import IntegratedSquaredError
+from ._log_likelihood import LogLikelihood
 from ._rows import take
+from ._squared_error import SquaredError
 
+_NEVER_FAIL = (Accuracy, IntegratedSquaredError, LogLikelihood, SquaredError)
 _EXACT_BITS = 52  # sums of integers with a sign that floats hold without rounding
 _MOST_BITS = 40  # of one vote
 
@@ -51,15 +56,18 @@ class Voters(NamedTuple):
     codes: np.ndarray | None
     n_people: int
 
-    def tables(self) -> Iterator[tuple[np.ndarray, Any, Any]]:
-        """People, with their rows.
+    def tables(self, at_once: bool) -> Iterator[tuple[np.ndarray, Any, Any]]:
+        """People, with their rows; everybody at once only if every row is a person.
 
         With `codes` one person at a time: what is computed of a row may depend, in the
         last bit, on how many others are computed with it, and that number is private.
         """
         if self.codes is None:
             everybody = np.arange(self.n_people)
-            yield everybody, take(self.X, self.rows), take(self.y, self.rows)
+            pieces = [everybody] if at_once else np.split(everybody, self.n_people)
+            for people in pieces:
+                own = self.rows[people]
+                yield people, take(self.X, own), take(self.y, own)
             return
         order = np.argsort(self.codes, kind="stable")
         starts = np.searchsorted(self.codes[order], np.arange(1, self.n_people))
@@ -170,21 +178,24 @@ def person_values(
     """The values of people under each estimator, within bounds, (n_people, K).
 
     A function of each person's rows alone. Whatever fails counts as the lower bound,
-    without a word: that it failed would tell of the rows.
+    without a word: that it failed would tell of the rows. It must not touch what others
+    get: one person at a time is scored, unless the score is known never to fail for
+    rows that were fitted. In strict mode these may hold what is no number.
     """
     table = np.empty((voters.n_people, len(models)))
+    strict = any(final(model)._is_strict() for model in models)
+    at_once = type(score) in _NEVER_FAIL and not strict
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bounds = [_finite_bounds(score, model) for model in models]
-        for people, X, y in voters.tables():
+        for people, X, y in voters.tables(at_once):
             for k, (model, (low, high)) in enumerate(zip(models, bounds, strict=True)):
                 values = _attempt(score, model, X, y)
                 values = np.clip(np.where(np.isnan(values), low, values), low, high)
                 if len(people) == 1:
                     table[people, k] = values.mean() if values.size else low
                 else:
-                    fits = values.shape == people.shape
-                    table[people, k] = values if fits else low
+                    table[people, k] = values
     return table
 
 
