@@ -57,6 +57,7 @@ API = (
     ("skfuncpriv.privacy", "Guarantees, budget and audit"),
     ("skfuncpriv.basis", "Orthonormal bases"),
     ("skfuncpriv.summaries", "Contributions and sums"),
+    ("skfuncpriv.testing", "Checks of private estimators"),
     ("skfuncpriv.noise", "Noise laws"),
     ("skfuncpriv.denoise", "Denoising"),
     ("skfuncpriv.curves", "Curves"),

@@ -1,7 +1,6 @@
-"""scikit-learn's checks over every estimator.
+"""scikit-learn's checks and our own over every estimator.
 
-A new estimator is added to `CENTRAL` or `LOCAL`, nowhere else: our own checks, in
-`test_private_estimators.py` and `test_local_estimators.py`, go over the same lists.
+A new estimator is added to `CENTRAL` or `LOCAL`, nowhere else.
 """
 
 import pytest
@@ -27,6 +26,7 @@ from skfuncpriv import (
     SVTBasisSelector,
 )
 from skfuncpriv.gaussian_process import GaussianKernel
+from skfuncpriv.testing import parametrize_with_private_checks
 from tests.labelled import SignClassifier, SignICLPClassifier
 from tests.narrow import FirstColumnBernstein, FirstColumnKDE
 
@@ -140,4 +140,9 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:two columns are read as curves:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_private_checks(CENTRAL)
+def test_private_checks(estimator, check):
     check(estimator)

@@ -21,8 +21,8 @@ from sklearn.exceptions import NotFittedError
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.noise import OperatingSystemBits, RandomBits, SeededBits
 from skfuncpriv.privacy import BudgetLedger
+from skfuncpriv.testing._secrets import reachable
 from tests.test_common import LOCAL
-from tests.test_private_estimators import reachable
 
 PRIVATE = [model for model in LOCAL if hasattr(model, "ledger")]
 

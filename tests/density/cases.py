@@ -7,7 +7,7 @@ import pytest
 
 from skfuncpriv import PrivateKDE
 from skfuncpriv.noise import NoiseLaw
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 
 LOW, HIGH = -2.0, 6.0
 MECHANISMS = {

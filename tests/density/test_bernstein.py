@@ -18,7 +18,7 @@ from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.noise import NoiseLaw
 from skfuncpriv.privacy import BudgetLedger, audit
-from tests.iclp.spine import recorded, silenced
+from skfuncpriv.testing import recorded, silenced
 
 quiet = pytest.mark.filterwarnings("ignore:the noise is expected")
 

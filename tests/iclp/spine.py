@@ -1,62 +1,8 @@
-"""What passes through the one point where noise is added, and oracles of the mean.
-
-`recorded` lets a test read the exact private sums and the releases of a fit, `silenced`
-replaces the noise by zero. Both act on `NoiseLaw.release`, which every release takes.
-"""
-
-from contextlib import contextmanager
-from dataclasses import dataclass
-from fractions import Fraction
+"""The exact sum behind the one release of a fit, and oracles of the mean."""
 
 import numpy as np
-import pytest
 
-from skfuncpriv.noise import NoiseLaw
-
-
-@dataclass
-class Released:
-    """One call of `NoiseLaw.release`."""
-
-    law: NoiseLaw
-    value: object
-    lattice: object
-    integers: np.ndarray
-
-    @property
-    def exact(self):
-        """The private sum, exactly."""
-        step = Fraction(2) ** self.value.lattice.exponent
-        return [int(k) * step for k in self.value.values.ravel()]
-
-
-@contextmanager
-def recorded():
-    """Collect every release that is made in this context."""
-    releases, original = [], NoiseLaw.release
-
-    def release(law, value, lattice, bits):
-        integers = original(law, value, lattice, bits)
-        releases.append(Released(law, value, lattice, integers.copy()))
-        return integers
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NoiseLaw, "release", release)
-        yield releases
-
-
-@contextmanager
-def silenced():
-    """Release without noise: the exact sum, rounded to the lattice of the release."""
-
-    def release(law, value, lattice, bits):
-        ratio = Fraction(2) ** (value.lattice.exponent - lattice.exponent)
-        rounded = [round(int(k) * ratio) for k in value.values.ravel()]
-        return np.array(rounded, dtype=np.int64).reshape(value.values.shape)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NoiseLaw, "release", release)
-        yield
+from skfuncpriv.testing import recorded
 
 
 def private_sum(estimator, X, groups=None):

@@ -19,8 +19,9 @@ from skfuncpriv.iclp._bernstein_functions import (
 from skfuncpriv.iclp._lattice_values import LatticeValues
 from skfuncpriv.noise import IndependentLaplace
 from skfuncpriv.summaries import ValueBounds
+from skfuncpriv.testing import silenced
 from tests.iclp.attacks import attack, is_sharp, wrong_by_root_two
-from tests.iclp.spine import private_sum, silenced
+from tests.iclp.spine import private_sum
 from tests.iclp.test_sensitivity import DOMAIN, FORMS, GRID, candidates
 
 pytestmark = pytest.mark.filterwarnings(

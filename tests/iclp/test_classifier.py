@@ -25,7 +25,7 @@ from skfuncpriv.gaussian_process._losses import LogisticLoss
 from skfuncpriv.iclp._classifier_facts import released_functions
 from skfuncpriv.iclp._classifier_plan import classifier_plan
 from skfuncpriv.iclp._designs import public_design
-from tests.iclp.spine import recorded, silenced
+from skfuncpriv.testing import recorded, silenced
 
 T = np.linspace(0, 2, 30)
 CURVES = {"X_bounds": (-2.0, 2.0), "X_domain": (0.0, 2.0), "X_basis": 5}

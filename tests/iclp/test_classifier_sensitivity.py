@@ -19,7 +19,7 @@ from skfuncpriv.gaussian_process._minimise import NOT_CERTIFIED
 from skfuncpriv.iclp import _minimiser
 from skfuncpriv.noise import NoiseLaw, SeededBits, SphericalLaplace
 from skfuncpriv.privacy import audit
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"

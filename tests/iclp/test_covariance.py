@@ -9,7 +9,8 @@ import pytest
 from skfuncpriv import Curves, ICLPCovariance, NoiseDominatesWarning
 from skfuncpriv.basis import CosineBasis
 from skfuncpriv.iclp import _covariance_base as module
-from tests.iclp.spine import cosine, projections, recorded
+from skfuncpriv.testing import recorded
+from tests.iclp.spine import cosine, projections
 
 DOMAIN = (2.0, 6.0)
 GRID = np.linspace(2.1, 6.0, 40)

@@ -25,7 +25,8 @@ from skfuncpriv.noise import (
     exact_epsilon,
 )
 from skfuncpriv.privacy import audit
-from tests.iclp.spine import projections, recorded
+from skfuncpriv.testing import recorded
+from tests.iclp.spine import projections
 from tests.iclp.test_sensitivity import gaussian_delta, log_density
 
 pytestmark = pytest.mark.filterwarnings(

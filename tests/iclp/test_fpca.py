@@ -9,7 +9,8 @@ from sklearn.pipeline import make_pipeline
 
 from skfuncpriv import Curves, ICLPCovariance, PrivateFPCA
 from skfuncpriv.basis import FourierBasis
-from tests.iclp.spine import cosine, recorded
+from skfuncpriv.testing import recorded
+from tests.iclp.spine import cosine
 from tests.iclp.test_covariance import DOMAIN, curves, relative
 
 GRID = np.linspace(*DOMAIN, 120)

@@ -13,8 +13,9 @@ from skfuncpriv.iclp._parameters import public_plan
 from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.iclp._selection import bias_bound
 from skfuncpriv.noise import IndependentLaplace, SphericalLaplace
+from skfuncpriv.testing import silenced
 from tests.iclp.attacks import attack, is_sharp, wrong_by_root_two
-from tests.iclp.spine import private_sum, projections, silenced
+from tests.iclp.spine import private_sum, projections
 from tests.iclp.test_sensitivity import (
     DOMAIN,
     FORMS,

@@ -20,8 +20,9 @@ from skfuncpriv.noise import (
     SphericalLaplace,
     release_lattice,
 )
+from skfuncpriv.testing import recorded, silenced
 from tests.iclp import spine
-from tests.iclp.spine import private_sum, recorded, silenced, smooth_cosine
+from tests.iclp.spine import private_sum, smooth_cosine
 
 DOMAIN = (-2.0, 4.0)
 GRID = np.linspace(*DOMAIN, 25)

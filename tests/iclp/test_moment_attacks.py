@@ -29,7 +29,7 @@ from skfuncpriv.iclp._rounds import Shares
 from skfuncpriv.noise import NoiseLaw, exact_epsilon, smaller_reading
 from skfuncpriv.privacy import gaussian_delta
 from skfuncpriv.summaries import project_in_blocks
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"

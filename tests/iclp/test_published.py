@@ -18,8 +18,9 @@ from skfuncpriv import ICLPMean
 from skfuncpriv.basis import KernelBasis
 from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.noise import IndependentLaplace
+from skfuncpriv.testing import silenced
 from tests.iclp.attacks import attack, is_sharp, wrong_by_root_two
-from tests.iclp.spine import private_sum, silenced
+from tests.iclp.spine import private_sum
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"

@@ -25,7 +25,7 @@ from skfuncpriv.iclp._minimiser import minimiser_value, plan_minimiser
 from skfuncpriv.noise import FixedPoint, Lattice
 from skfuncpriv.noise._lattice import split
 from skfuncpriv.privacy import BudgetLedger
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::skfuncpriv.exceptions.NoiseDominatesWarning"

@@ -22,7 +22,8 @@ from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.iclp._designs import public_design
 from skfuncpriv.iclp._regressor_fit import public_question
 from skfuncpriv.iclp._targets import public_targets
-from tests.iclp.spine import projections, silenced
+from skfuncpriv.testing import silenced
+from tests.iclp.spine import projections
 
 T = np.linspace(0, 1, 15)
 METHODS = ["statistics", "minimiser"]

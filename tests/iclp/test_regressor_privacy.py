@@ -16,7 +16,7 @@ from skfuncpriv import ICLPClassifier, ICLPRegressor
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.privacy import BudgetLedger
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 from tests.iclp.test_sensitivity import check_loss
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,7 +12,7 @@ from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.iclp._rounds import Ball, Shares
 from skfuncpriv.noise import BlockSpherical, IndependentGaussian
 from skfuncpriv.privacy import gaussian_delta
-from tests.iclp.spine import recorded, silenced
+from skfuncpriv.testing import recorded, silenced
 
 GRID = np.linspace(0, 1, 40)
 FACTS = {"bounds": (-10.0, 10.0), "random_state": 3, "rounds": 2}

@@ -10,7 +10,7 @@ from skfuncpriv.basis import CosineBasis
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.iclp._plan import MECHANISMS, ReleasePlan
 from skfuncpriv.iclp._selection import bias_bound, rate_psi, risk_bound, select_plan
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 
 BASE = ReleasePlan(
     n_people=200, n_outputs=1, spectrum=CosineBasis(64).spectrum, epsilon=1.0

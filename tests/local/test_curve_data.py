@@ -10,7 +10,7 @@ import pytest
 from skfuncpriv import Curves, GeoPrivateCurve
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import BudgetLedger
-from tests.test_private_estimators import reachable
+from skfuncpriv.testing._secrets import reachable
 
 GRID = np.linspace(0.0, 1.0, 41)
 WALK = np.stack([np.sin(6 * GRID) * 3, np.cos(4 * GRID) + GRID], axis=-1)

@@ -1,0 +1,244 @@
+"""The data and the public facts by which an estimator is checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..exceptions import NoiseDominatesWarning
+from ..privacy import BudgetLedger
+from ._tools import documented, ensure, skip
+
+_QUERIES = ("predict", "transform", "score_samples")
+_N_PEOPLE, _N_COLUMNS = 300, 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateCase:
+    """Data, a worst-case neighbour and public facts for `check_private_estimator`.
+
+    Parameters
+    ----------
+    X : array-like
+        One row per person. It is test data: nothing about it is private.
+    neighbour : array-like
+        The same people, one of whom holds something else: the further apart, the
+        stronger the checks.
+    y : array-like, default=None
+        Targets, if there are any.
+    neighbour_y : array-like, default=None
+        Those of the neighbour; None is `y`.
+    queries : mapping of str to tuple, default={}
+        What may be asked of a fitted estimator: names of methods and their arguments.
+    draws_in : {"fit", "transform"}, default="fit"
+        Where noise is drawn and the ledger charged: central estimators release one
+        function, local ones a noisy version of each row.
+    budget : mapping of str to float, default={"epsilon": 5.0}
+        Parameters that are set before each check, the budget first: noise should be
+        felt and not dominate.
+    ledger : mapping, default={"epsilon": 100.0, "delta": 1e-3}
+        A budget, as in `BudgetLedger`, that is worth some twenty releases.
+    released : tuple of str, default=None
+        Fitted attributes with noise in them. None are those whose description in the
+        Attributes section of the docstring starts with "Released."; attributes that
+        are "Public or released." are not compared.
+    units : mapping of str to int, default={}
+        Exponents of the unit of X: a parameter, fitted attribute or query with exponent
+        k is multiplied by c^k if X is by c. What is not named has no unit; "arguments"
+        is that of the arguments of queries.
+    is_worst : bool, default=False
+        Whether the neighbour loses (nearly) all that is promised: the sharp side of the
+        audit is then checked, too.
+    own_noise : str, default=""
+        Why noise is not drawn by `NoiseLaw.release`. Checks that read exact sums are
+        then skipped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.testing import PrivateCase
+    >>> X, other = np.zeros((9, 4)), np.zeros((9, 4))
+    >>> other[-1] = 1e300
+    >>> PrivateCase(X=X, neighbour=other, queries={"predict": (0.5,)}).n_people
+    9
+    """
+
+    X: Any
+    neighbour: Any
+    y: Any = None
+    neighbour_y: Any = None
+    queries: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    draws_in: str = "fit"
+    budget: Mapping[str, float] = field(default_factory=lambda: {"epsilon": 5.0})
+    ledger: Mapping[str, Any] = field(
+        default_factory=lambda: {"epsilon": 100.0, "delta": 1e-3}
+    )
+    released: tuple[str, ...] | None = None
+    units: Mapping[str, int] = field(default_factory=dict)
+    is_worst: bool = False
+    own_noise: str = ""
+
+    def __post_init__(self) -> None:
+        if self.draws_in not in ("fit", "transform"):
+            raise ValueError(
+                f"draws_in must be 'fit' or 'transform', got {self.draws_in!r}"
+            )
+        if len(self.X) != len(self.neighbour):
+            raise ValueError("a neighbour has as many people: it replaces one of them")
+
+    @property
+    def n_people(self) -> int:
+        """The number of people."""
+        return len(self.X)
+
+    @property
+    def data(self) -> tuple[Any, Any]:
+        """X and y."""
+        return self.X, self.y
+
+    @property
+    def neighbours(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Two data sets (X, y) that differ in one person."""
+        other = self.y if self.neighbour_y is None else self.neighbour_y
+        return self.data, (self.neighbour, other)
+
+    @property
+    def budget_name(self) -> str:
+        """The parameter that is the budget."""
+        return next(iter(self.budget))
+
+    @property
+    def price(self) -> float:
+        """The budget of one release."""
+        return next(iter(self.budget.values()))
+
+    def new(self, estimator: Any, **parameters: Any) -> Any:
+        """A fresh copy with the budget of the case."""
+        return clone(estimator).set_params(**self.budget).set_params(**parameters)
+
+    def prepare(self, model: Any, X: Any, y: Any = None) -> Any:
+        """Do what comes before a release: fit a local estimator."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoiseDominatesWarning)
+            return model.fit(X, y) if self.draws_in == "transform" else model
+
+    def draw(self, model: Any, X: Any, y: Any = None) -> Any:
+        """Release: fit, or transform rows with a fitted estimator; what comes out."""
+        if self.draws_in == "transform":
+            return model.transform(X)
+        model.fit(X, y)
+        return None
+
+    def release(self, model: Any, X: Any, y: Any = None) -> Any:
+        """Fit and draw; return the estimator."""
+        self.draw(self.prepare(model, X, y), X, y)
+        return model
+
+    def answers(self, model: Any, X: Any, y: Any = None) -> dict[str, Any]:
+        """Fit, draw and ask everything."""
+        drawn = self.draw(self.prepare(model, X, y), X, y)
+        return self.ask(model) if drawn is None else {"transform": drawn}
+
+    def ask(self, model: Any) -> dict[str, Any]:
+        """Everything that may be asked of a fitted estimator, as arrays."""
+        ensure(
+            self.queries or self.draws_in == "transform",
+            "no query is known: name methods and arguments in PrivateCase.queries",
+        )
+        return {
+            name: np.array(getattr(model, name)(*arguments))
+            for name, arguments in self.queries.items()
+        }
+
+    def new_ledger(self, folder: Any) -> BudgetLedger:
+        """An empty ledger."""
+        return BudgetLedger(folder / "budget.db", **self.ledger)
+
+    def spent(self, ledger: BudgetLedger) -> float:
+        """How much of it has been spent, in the unit of the budget."""
+        return float(getattr(ledger.spent, self.budget_name))
+
+    def released_names(self, estimator: Any) -> set[str]:
+        """Attributes that hold noise, of which there must be one."""
+        names = set(self.released or ())
+        if self.released is None:
+            names = _marked(estimator, "Released.")
+        ensure(
+            names or self.draws_in == "transform",
+            "no attribute is said to be released: begin its description in the "
+            "docstring with 'Released.', or name it in PrivateCase.released",
+        )
+        return names
+
+    def unsettled_names(self, estimator: Any) -> set[str]:
+        """Attributes that are public or released, as options decide."""
+        return _marked(estimator, "Public or released.")
+
+    def needs_laws(self) -> None:
+        """Skip what must see the releases if the case says that they are not seen."""
+        if self.own_noise:
+            skip(f"it needs NoiseLaw.release: {self.own_noise}")
+
+    def needs_table(self) -> None:
+        """Skip what spoils a table of numbers if data are something else."""
+        X = self.X
+        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64):
+            skip("the data of the case are no table of floats")
+
+    def needs_function(self) -> None:
+        """Skip what belongs to one released function if rows are released."""
+        if self.draws_in == "transform":
+            skip("every transform is a release of its own")
+
+
+def table_case(estimator: Any, **facts: Any) -> PrivateCase:
+    """The case of tables: 300 people, 12 columns, the last person moved to an extreme.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        It is asked for the data of its queries: arguments of a curve if it has a
+        `domain`, rows otherwise.
+    **facts : dict
+        Parameters of `PrivateCase` that differ.
+
+    Returns
+    -------
+    PrivateCase
+        Values lie between -450 and 890, targets between -1 and 1.
+
+    Examples
+    --------
+    >>> from skfuncpriv import ICLPMean
+    >>> from skfuncpriv.testing import table_case
+    >>> sorted(table_case(ICLPMean(bounds=(0, 1))).queries)
+    ['noise_band', 'predict']
+    """
+    X, y = random_table()
+    neighbour = X.copy()
+    neighbour[-1] = 1e300
+    line = np.linspace(-500, 500, 7)
+    is_curve = hasattr(estimator, "domain") and hasattr(estimator, "predict")
+    points = line if is_curve else np.repeat(line[:, None], _N_COLUMNS, axis=1)
+    queries = {name: (points,) for name in _QUERIES if hasattr(estimator, name)}
+    if hasattr(estimator, "noise_band"):
+        queries["noise_band"] = ()
+    known = {"X": X, "y": y, "neighbour": neighbour, "queries": queries}
+    return PrivateCase(**known | facts)
+
+
+def random_table(seed: int = 0) -> tuple[Any, Any]:
+    """Rows and targets of 300 people."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-450, 450, (_N_PEOPLE, _N_COLUMNS)) + 40 * np.arange(_N_COLUMNS)
+    return X, rng.uniform(-1, 1, _N_PEOPLE)
+
+
+def _marked(estimator: Any, mark: str) -> set[str]:
+    known = documented(type(estimator))
+    return {name for name, text in known.items() if text.startswith(mark)}
