@@ -748,6 +748,52 @@ def test_ledger_errors(capsys):
     assert "--epsilon" in refuse(capsys, "ledger", "create", "b.db")
 
 
+def test_ledger_scopes_and_partitions(capsys):
+    create = ["ledger", "create", "b.db", "--epsilon", "3", "--name", "study of May"]
+    run(capsys, *create)
+    words = ["ledger", "add-scope", "b.db", "income", "--epsilon", "1"]
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    address = re.search(r"ledger='(.*)'", out).group(1)
+    BudgetLedger(address).charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.25))
+    words = ["ledger", "add-partition", "b.db", "region", "north=120", "south=80"]
+    code, out, _ = run(capsys, *words, "--epsilon", "0.5")
+    assert code == 0
+    assert out.count("ledger='") == 2
+    north = BudgetLedger(BudgetLedger("b.db").scope("region/north"))
+    north.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.5), "mean")
+    _, out, _ = run(capsys, "ledger", "show", "b.db")
+    assert "name       study of May" in out
+    assert "income: spent epsilon = 0.25; remaining epsilon = 0.75" in out
+    assert "north (120 people): spent epsilon = 0.5; remaining epsilon = 0\n" in out
+    assert "south (80 people): spent epsilon = 0; remaining epsilon = 0.5\n" in out
+    assert re.search(r"UTC +mean +\[region/north\] +pure DP: epsilon = 0.5", out)
+    code, out, _ = run(capsys, "ledger", "export", "b.db", "h.csv")
+    assert (code, out) == (0, "Wrote h.csv\n")
+    assert "region/north" in Path("h.csv").read_text()
+
+
+def test_ledger_refuses_what_does_not_fit(capsys):
+    run(capsys, "ledger", "create", "b.db", "--rho", "1")
+    scope = ["ledger", "add-scope", "b.db", "income"]
+    assert "exceeds the budget" in refuse(capsys, *scope, "--rho", "2")
+    assert "given by rho" in refuse(capsys, *scope, "--epsilon", "1")
+    assert "--rho" in refuse(capsys, *scope)
+    parts = ["ledger", "add-partition", "b.db", "region"]
+    assert "number of people" in refuse(capsys, *parts, "a=0")
+    assert "or of none" in refuse(capsys, *parts, "a=1", "b")
+    assert "must differ" in refuse(capsys, *parts, "a", "a")
+    run(capsys, *parts, "a", "b")
+    assert BudgetLedger("b.db").scopes == {"region/a": None, "region/b": None}
+    Path("h.json").write_text("mine")
+    export = ["ledger", "export", "b.db"]
+    assert "exists and is kept" in refuse(capsys, *export, "h.json")
+    assert Path("h.json").read_text() == "mine"
+    assert "must end in" in refuse(capsys, *export, "h.txt")
+    assert "cannot be written" in refuse(capsys, *export, "nowhere/h.csv")
+    assert "there is no ledger" in refuse(capsys, "ledger", "export", "c.db", "h.csv")
+
+
 # --- plan ---------------------------------------------------------------------------
 
 
@@ -876,6 +922,9 @@ def test_audit_refuses_bad_requests(capsys):
         "ledger",
         "ledger show",
         "ledger create",
+        "ledger add-scope",
+        "ledger add-partition",
+        "ledger export",
     ],
 )
 def test_help_names_the_command(capsys, words):

@@ -15,6 +15,7 @@ from ._arguments import (
     count,
 )
 from ._density_parser import add_density
+from ._ledger_parser import add_ledger
 from ._mean_parser import add_mean
 from ._trace_parser import add_trace
 
@@ -74,13 +75,6 @@ A bound above the promise proves a leak (exit code 1). A bound below it is evide
 never a proof, of privacy. One coefficient is released, where the attack is sharpest.
 """
 
-_CREATE_EXAMPLES = f"""\
-  For means and densities, where people are protected:
-    {PROG} ledger create budget.db --epsilon 3 --unit person
-  For traces, per unit of the L2 distance; trace --plan with --hide and --odds says
-  how much three releases need:
-    {PROG} ledger create traces.db --epsilon 2e-4 --metric L2"""
-
 
 def make_parser() -> Parser:
     """The parser of the whole command line."""
@@ -93,7 +87,7 @@ def make_parser() -> Parser:
     _add_plan(commands)
     _add_demo(commands)
     _add_audit(commands)
-    _add_ledger(commands)
+    add_ledger(commands)
     return parser
 
 
@@ -187,46 +181,4 @@ def _add_audit(commands: Any) -> None:
     )
     parser.add_argument(
         "--verbose", action="store_true", help="show the event that the attack found"
-    )
-
-
-def _add_ledger(commands: Any) -> None:
-    parser = commands.add_parser(
-        "ledger",
-        help="create a privacy budget, or show what is left of it",
-        description="Create a privacy budget in a file, or show what is left of it.",
-        epilog=f"examples:\n{_CREATE_EXAMPLES}\n  {PROG} ledger show budget.db",
-    )
-    actions = parser.add_subparsers(dest="action", required=True, title="actions")
-    show = actions.add_parser(
-        "show",
-        help="budget, spent, remaining and history; writes nothing",
-        description="Show a budget and its charges. Nothing is written.",
-    )
-    show.add_argument("file", metavar="FILE", help="the file of the ledger")
-    create = actions.add_parser(
-        "create",
-        help="make a new budget",
-        description="Make a new budget. An existing file is never changed.",
-        epilog=f"examples:\n{_CREATE_EXAMPLES}",
-    )
-    create.add_argument("file", metavar="FILE", help="the file to make")
-    total = create.add_mutually_exclusive_group(required=True)
-    total.add_argument("--epsilon", type=float, metavar="EPS", help="total budget")
-    total.add_argument(
-        "--rho", type=float, help="total budget of a concentrated definition"
-    )
-    create.add_argument(
-        "--delta", type=float, default=0.0, help="total delta (default: 0)"
-    )
-    create.add_argument(
-        "--unit",
-        choices=("row", "person"),
-        default="row",
-        help="who is protected; person is for --group (default: row)",
-    )
-    create.add_argument(
-        "--metric",
-        choices=("L2",),
-        help="the budget is per unit of this distance: for the command trace",
     )

@@ -44,7 +44,8 @@ def _as_csv(contents: Contents, records: list[LedgerRecord]) -> str:  # noqa: AR
     writer.writeheader()
     for record in records:
         fields = _fields(record)
-        writer.writerow({**fields, **fields.pop("guarantee")})
+        guarantee = fields.pop("guarantee")
+        writer.writerow({**fields, **guarantee})
     return out.getvalue()
 
 
