@@ -36,6 +36,13 @@ def test_seeded_words_repeat_and_say_so():
     assert random_bits(np.random.default_rng(0)).seeded
 
 
+def test_zero_is_a_seed_and_zero_the_purpose_unless_stated():
+    words = SeededBits(0).words(5)
+    np.testing.assert_array_equal(random_bits(0).words(5), words)
+    np.testing.assert_array_equal(random_bits(np.int64(0), purpose=0).words(5), words)
+    np.testing.assert_array_equal(SeededBits(0, purpose=0).words(5), words)
+
+
 def test_seeded_words_do_not_depend_on_how_they_are_asked_for():
     bits = SeededBits(1)
     parts = np.concatenate([bits.words(3), bits.words(4)])

@@ -169,6 +169,18 @@ def test_bits_are_added_until_the_draws_are_apart(last):
     assert len(bits.given) == 5
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_enclosures_that_overlap_decide_nothing(sign):
+    """127 bits leave 2^-126 open; a shift by a quarter of it is undone by the next."""
+    larger_uniform, smaller_uniform = [2**64 - 1], [1]
+    last = [larger_uniform, smaller_uniform][::sign]
+    bits = PlantedBits([2**63, 2**63], [5], [5], *last)
+    draws = RealDraws("exponential", 1.0, 2, bits)
+    left = NoisyValues(np.array([sign * 2.0**-128]), draws, np.array([0]))
+    right = NoisyValues(np.zeros(1), draws, np.array([1]))
+    assert at_most(left, right)[0] == (sign > 0)
+
+
 def test_a_shared_draw_keeps_its_bits(monkeypatch):
     """All comparisons of a draw speak of one real number: they are an order."""
     monkeypatch.setattr(module, "ROUNDOFF", math.inf)

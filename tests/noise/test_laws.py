@@ -142,8 +142,26 @@ def test_worst_case_shift_attains_the_ball_loss():
 def test_bad_budgets_and_scales_are_refused(bad):
     with pytest.raises(ValueError, match="finite number > 0"):
         SphericalLaplace.scale_for(bad, 1.0, 2)
-    with pytest.raises(ValueError, match="finite number > 0"):
-        IndependentLaplace((1.0, bad))
+    for refuse in (
+        lambda: IndependentLaplace((1.0, bad)),
+        lambda: IndependentGaussian((1.0, bad)),
+        lambda: BlockSpherical((1, 2), (1.0, bad)),
+        lambda: SphericalLaplace(2, bad),
+    ):
+        with pytest.raises(ValueError, match="finite number > 0"):
+            refuse()
+
+
+def test_laws_without_scales_or_with_odd_ones_out_are_refused():
+    for refuse in (lambda: IndependentLaplace(()), lambda: IndependentGaussian(())):
+        with pytest.raises(ValueError, match="must hold at least one number > 0"):
+            refuse()
+    for sizes, scales in (((1, 2), (1.0,)), ((1,), (1.0, 2.0))):
+        with pytest.raises(ValueError, match="same length, got"):
+            BlockSpherical(sizes, scales)
+    for law in (IndependentLaplace((1.0,)), IndependentGaussian((1.0,))):
+        with pytest.raises(ValueError, match="zip"):
+            law.loss([1.0, 1.0])
 
 
 def test_scales_out_of_range_are_refused():
