@@ -773,6 +773,22 @@ def test_ledger_scopes_and_partitions(capsys):
     assert "region/north" in Path("h.csv").read_text()
 
 
+def test_a_scope_is_charged_and_its_file_kept(capsys, data):
+    write_wide("data.csv", data)
+    BudgetLedger("b.db", epsilon=3.0).add_scope("income", epsilon=0.5)
+    words = ["mean", "data.csv", *PUBLIC, "--ledger", "b.db::income"]
+    err = refuse(capsys, *words, "--out", "b.db", "--force")
+    assert "'b.db' is the ledger already" in err
+    code, out, _ = run(capsys, *words, "--epsilon", "0.4")
+    assert code == 0
+    assert "Left in b.db::income: pure DP: epsilon = 0.1" in out
+    assert BudgetLedger("b.db").spent.epsilon == 0.4
+    Path("private_mean.csv").unlink()
+    err = refuse(capsys, *words, "--epsilon", "0.4")
+    assert "left epsilon = 0.1, of epsilon = 0.5, in b.db::income" in err
+    assert "has no scope 'age'" in refuse(capsys, *words[:-1], "b.db::age")
+
+
 def test_ledger_refuses_what_does_not_fit(capsys):
     run(capsys, "ledger", "create", "b.db", "--rho", "1")
     scope = ["ledger", "add-scope", "b.db", "income"]

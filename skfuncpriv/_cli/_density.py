@@ -129,8 +129,7 @@ def _check_files(args: Namespace) -> None:
     """Refuse files and budgets that do not serve, before any charge."""
     taken = {args.file: "the file of the data"}
     if args.ledger is not None:
-        check_ledger(args.ledger, "--epsilon 3")
-        taken[args.ledger] = "the ledger"
+        taken[check_ledger(args.ledger, "--epsilon 3")] = "the ledger"
         if args.group is None and BudgetLedger(args.ledger).budget.unit == "person":
             raise CommandError("this budget is per person: add --group COLUMN")
     if args.sample is not None and args.sample_out is None:

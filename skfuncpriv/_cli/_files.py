@@ -10,13 +10,18 @@ from ._arguments import PROG
 from ._errors import CommandError
 
 
-def check_ledger(path: str, budget: str) -> None:
-    """Refuse a ledger that does not exist; `budget` is how to create one."""
+def check_ledger(address: str, budget: str) -> str:
+    """The file of a ledger, refused if it does not exist; `budget` would create it.
+
+    The address of a scope is that of the file, ``::`` and the name of the scope.
+    """
+    path = address.rpartition("::")[0] or address
     if not Path(path).is_file():
         raise CommandError(
             f"there is no ledger {path!r}; create it with: {PROG} ledger create {path} "
             f"{budget}"
         )
+    return path
 
 
 def check_outputs(

@@ -66,13 +66,12 @@ def check_files(args: Namespace, public: Public) -> None:
     taken = {args.file: "the file of the trace"}
     if args.ledger is not None:
         budget = f"{ledger_amount(args, public.domain)} --metric L2"
-        check_ledger(args.ledger, budget)
+        taken[check_ledger(args.ledger, budget)] = "the ledger"
         if BudgetLedger(args.ledger).budget.metric is None:
             raise CommandError(
                 f"{args.ledger!r} is a budget for means, traces need one of their own: "
                 f"{PROG} ledger create traces.db {budget}"
             )
-        taken[args.ledger] = "the ledger"
     outputs = {"--out": args.out, "--plot": args.plot}
     check_outputs(outputs, taken, _ENDINGS, force=args.force)
 
