@@ -21,6 +21,7 @@ FACTS = {
     "eta": "pss",
     "kernel": None,
     "missing": "error",
+    "_is_strict": lambda: False,
 }
 CURVE = {"X_domain": (0.0, 2.0), "X_grid": GRID, "X_basis": 6}
 TWO = {
