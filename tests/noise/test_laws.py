@@ -16,6 +16,7 @@ from skfuncpriv.noise import (
     ShapedNoise,
     SphericalLaplace,
 )
+from tests.noise.laws import LAWS
 
 N_DRAWS = 100_000
 P_MIN = 1e-8  # with fewer than 100 such tests a false alarm has odds below 1e-6
@@ -86,6 +87,16 @@ def test_shaped_noise_has_the_covariance_of_its_shape():
     products = noise[:, :, None] * noise[:, None, :]
     error = products.std(axis=0) / math.sqrt(N_DRAWS)
     np.testing.assert_array_less(abs(products.mean(axis=0) - expected), 6 * error)
+
+
+ROOT = math.sqrt((5.25 - math.sqrt(5.25**2 - 4)) / 2)
+SMALLEST = [0.7, 0.7, 0.9, 0.9, 1.3, 0.5, ROOT, 0.5]
+
+
+@pytest.mark.parametrize(("law", "smallest"), [*zip(LAWS, SMALLEST, strict=True)])
+def test_lattices_resolve_the_quietest_direction(law, smallest):
+    """Of [[2, 0], [1, 0.5]] that is the smaller root of x^4 - 5.25 x^2 + 1 = 0."""
+    assert law.smallest_scale == pytest.approx(smallest, rel=1e-12)
 
 
 def test_losses_of_shifts():

@@ -5,6 +5,7 @@ bits; it shares no code with the package.
 """
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -190,6 +191,51 @@ def test_huge_floats_saturate_instead_of_overflowing():
     assert released[0, 0] > 2**60
     assert released[0, 1] < -(2**60)
     assert abs(released[0, 2]) < 2**26
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_huge_floats_are_moved_to_the_same_end_by_both_paths(sign, force_refinement):
+    """The filter clips at 2^61 steps; so does exact arithmetic."""
+    law, values = IndependentLaplace((1.0,)), np.array([[sign * 1e308]])
+    released = law.release(values, Lattice(-20), SeededBits(0))
+    noise = law.release(np.zeros((1, 1)), Lattice(-20), SeededBits(0))
+    assert released[0, 0] == sign * 2**61 + noise[0, 0]
+
+
+@pytest.mark.parametrize("bound", [2**61, 2**61 - 1, 3, 2**100])
+@pytest.mark.parametrize("exponent", [-40, 0, 900])
+def test_coarse_lattices_are_the_finest_with_room_for_noise(bound, exponent):
+    value = FixedPoint(np.array([[0]]), Lattice(exponent), bound)
+    coarse = release_lattice(1e-300, value).exponent
+    assert 2**60 <= Fraction(bound) * Fraction(2) ** (exponent - coarse) < 2**61
+
+
+def test_lattices_too_fine_for_the_integers_are_refused():
+    law = IndependentLaplace((1.0,))
+    for bound, is_fine in ((2**51, False), (2**52, True)):
+        value = FixedPoint(np.array([[-bound]]), Lattice(0), bound)
+        if is_fine:
+            with pytest.raises(ValueError, match="too fine for its values"):
+                law.release(value, Lattice(-10), SeededBits(0))
+        else:
+            released = law.release(value, Lattice(-10), SeededBits(0))
+            noise = law.release(np.zeros((1, 1)), Lattice(-10), SeededBits(0))
+            assert released[0, 0] == -(2**61) + noise[0, 0]
+
+
+@pytest.mark.parametrize("fine", [-82, -83, -120, -1300])
+def test_integers_on_a_very_fine_lattice_are_those_numbers(fine, force_refinement):
+    """The same bits, the same numbers as floats: the same release."""
+    law = IndependentLaplace((1.0,) * 4)
+    floats = np.array([[-3 * 2.0**-22, 2.0**-21, 7.0, -(2.0**-20)]])
+    integers = [int(x * 2**22) << (-22 - fine) for x in floats[0].tolist()]
+    values = np.array([integers], dtype=object)
+    value = FixedPoint(values, Lattice(fine), max(map(abs, integers)))
+    for seed in range(6):
+        np.testing.assert_array_equal(
+            law.release(value, Lattice(-20), SeededBits(seed)),
+            law.release(floats, Lattice(-20), SeededBits(seed)),
+        )
 
 
 def test_release_lattice_is_fine_and_fits():
