@@ -12,7 +12,6 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from skfuncpriv.testing import recorded
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -26,9 +25,19 @@ from skfuncpriv.noise import (
     SphericalLaplace,
 )
 from tests.test_common import CENTRAL
-from tests.test_private_estimators import name_of
 
 N_COLUMNS = 12
+PUBLIC_STREAMS = (2, 3, 4, 5)  # bands, denoisers, their priors, noise of covariances
+
+
+def name_of(model):
+    """The class, and the options that choose a mechanism."""
+    options = [model.get_params().get(k) for k in ("mechanism", "penalty", "loss")]
+    if hasattr(model, "estimator"):
+        options.append(type(model.estimator).__name__)
+    return "-".join([type(model).__name__, *filter(None, options)])
+
+
 NAMES = [f"{k}-{name_of(model)}" for k, model in enumerate(CENTRAL)]
 each_estimator = pytest.mark.parametrize("model", CENTRAL, ids=NAMES)
 EPSILON = 5.0
@@ -193,8 +202,26 @@ def finite_everywhere(model):
         assert (np.asarray(model.noise_std_) > 0).all()
 
 
-__all__ = [
-    "CENTRAL", "EPSILON", "NAMES", "allows_gaps", "check_path", "each_estimator",
-    "exact_values", "finite_everywhere", "forced", "loss", "mp", "normal_delta",
-    "number", "path_of", "people", "ready", "recorded",
-]  # fmt: skip
+def fitted_attributes(model):
+    parameters = model.get_params(deep=False)
+    return {key: value for key, value in vars(model).items() if key not in parameters}
+
+
+def public_points(model):
+    """Arguments of a curve, or rows like those that were fitted."""
+    line = np.linspace(-500, 500, 7)
+    is_curve = hasattr(model, "domain") and hasattr(model, "predict")
+    return line if is_curve else np.repeat(line[:, None], N_COLUMNS, axis=1)
+
+
+def queries(model):
+    """Everything that may be asked of a fitted estimator."""
+    answers = {
+        name: getattr(model, name)(public_points(model))
+        for name in ("predict", "transform", "score_samples")
+        if hasattr(model, name)
+    }
+    if hasattr(model, "noise_band"):
+        answers["noise_band"] = np.stack(model.noise_band())
+    assert answers
+    return answers

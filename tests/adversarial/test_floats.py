@@ -22,8 +22,14 @@ from skfuncpriv.noise import (
     release_lattice,
 )
 from skfuncpriv.summaries import _bins, _coefficients, _grid, _people
-from tests.adversarial.cases import check_path, each_estimator, path_of, people, ready
-from tests.test_private_estimators import fitted_attributes
+from tests.adversarial.cases import (
+    check_path,
+    each_estimator,
+    fitted_attributes,
+    path_of,
+    people,
+    ready,
+)
 
 CHUNKS = [
     (_features, "_CHUNK_VALUES"), (_lattice_bumps, "_CHUNK_VALUES"),
