@@ -195,6 +195,22 @@ def test_shapes_that_switch_noise_off_are_refused(shape):
         ShapedNoise(SphericalLaplace(2), shape)
 
 
+def test_shapes_down_to_the_stated_ratio_are_taken():
+    law = SphericalLaplace(2)
+    assert ShapedNoise(law, [1.0, 2.0**-40]).smallest_scale == 2.0**-40
+    with pytest.raises(ValueError, match="singular in floating point"):
+        ShapedNoise(law, [1.0, 2.0**-41])
+
+
+def test_a_shape_is_a_matrix_that_nobody_can_change():
+    diagonal = np.array([1.0, 3.0])
+    law = ShapedNoise(SphericalLaplace(2), diagonal)
+    diagonal[:] = 0.0
+    np.testing.assert_array_equal(law.shape, [[1.0, 0.0], [0.0, 3.0]])
+    with pytest.raises(ValueError, match="read-only"):
+        law.shape[0, 0] = 0.0
+
+
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf, True, None])
 def test_bad_sensitivities_are_refused(bad):
     for refuse in (

@@ -202,6 +202,28 @@ def test_huge_floats_are_moved_to_the_same_end_by_both_paths(sign, force_refinem
     assert released[0, 0] == sign * 2**61 + noise[0, 0]
 
 
+def test_draws_beyond_every_integer_saturate():
+    """Noise of 2^70 steps: nobody may see an overflow, which would fold it."""
+    law = IndependentLaplace((2.0**50,))
+    released = law.release(np.zeros((40, 1)), Lattice(-20), SeededBits(0))[:, 0]
+    steps = law.sample(40, SeededBits(0))[:, 0] * 2.0**20
+    np.testing.assert_array_equal(released, np.sign(steps) * 2**62)
+
+
+NUMBERS = ["0", "1", "-1", "4", "-4", "3.5", "-3.5", "0.25", "-0.25", "1048577"]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_floors_of_ends_are_exact(number):
+    end = mpmath.iv.mpf(number).a
+    assert law_module._floor(end) == math.floor(Fraction(number))
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
+def test_ends_that_are_not_finite_have_no_floor(number):
+    assert law_module._floor(mpmath.iv.mpf(number).a) is None
+
+
 @pytest.mark.parametrize("bound", [2**61, 2**61 - 1, 3, 2**100])
 @pytest.mark.parametrize("exponent", [-40, 0, 900])
 def test_coarse_lattices_are_the_finest_with_room_for_noise(bound, exponent):
