@@ -222,6 +222,8 @@ def shared_releases(
     """
     last, start = final(estimator), prefix(estimator)
     after = getattr(last, "_after_release", {})
+    if not after:
+        return [[index] for index in range(len(candidates))]
     groups: dict[Any, list[int]] = {}
     for index, candidate in enumerate(candidates):
         key = tuple(
@@ -237,10 +239,7 @@ def shared_releases(
             for name, asked in after.items()
         )
 
-    return [
-        sorted(group, key=asks_for, reverse=True) if after else group
-        for group in groups.values()
-    ]
+    return [sorted(group, key=asks_for, reverse=True) for group in groups.values()]
 
 
 def released_again(model: Any, parameters: dict[str, Any]) -> Any:
@@ -281,4 +280,4 @@ class collected_warnings:  # noqa: N801 - a verb
         said = {(w.category, str(w.message)): w for w in self._caught}
         for category, text in said:
             if not issubclass(category, LargeDeltaWarning):  # said of the whole delta
-                warnings.warn(text, category, stacklevel=4)
+                warnings.warn(text, category, stacklevel=3)

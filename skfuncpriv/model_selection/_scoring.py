@@ -11,6 +11,7 @@ from ._accuracy import Accuracy
 from ._bounded_score import BoundedScore
 from ._candidates import final
 from ._integrated_error import IntegratedSquaredError, kind_of
+from ._log_likelihood import LogLikelihood
 from ._squared_error import SquaredError
 
 _NAMES: dict[str, BoundedScore] = {
@@ -22,19 +23,30 @@ _NAMES: dict[str, BoundedScore] = {
 
 def read_scoring(scoring: Any, estimator: Any) -> BoundedScore:
     """A score with known bounds; None is the natural one of the estimator."""
-    if isinstance(scoring, BoundedScore):
-        return scoring
-    if scoring is not None:
-        if isinstance(scoring, str) and scoring in _NAMES:
-            return _NAMES[scoring]
+    last = final(estimator)
+    score = _natural(last) if scoring is None else scoring
+    if isinstance(scoring, str) and scoring in _NAMES:
+        score = _NAMES[scoring]
+    if not isinstance(score, BoundedScore):
         raise PrivacyError(
             f"scoring={scoring!r} is refused: how much one person can change it is "
             f"unknown. Use one of {list(_NAMES)}, LogLikelihood, or a BoundedScore of "
             "your own, which states its bounds"
         )
+    if isinstance(score, IntegratedSquaredError):
+        kind_of(last)
+    elif isinstance(score, SquaredError):
+        score.bounds(last)
+    elif isinstance(score, Accuracy) and not is_classifier(last):
+        raise PrivacyError(f"accuracy is that of classifiers, got {type(last)}")
+    elif isinstance(score, LogLikelihood) and not hasattr(last, "score_samples"):
+        raise PrivacyError(f"the log likelihood is that of densities, got {type(last)}")
+    return score
+
+
+def _natural(estimator: Any) -> BoundedScore:
     if is_classifier(estimator):
         return _NAMES["accuracy"]
     if is_regressor(estimator):
         return _NAMES["squared_error"]
-    kind_of(final(estimator))
     return _NAMES["integrated_squared_error"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..exceptions import PrivacyError
 from ..noise import RandomBits
-from ..privacy import PrivacyGuarantee, parallel
-from ..privacy._exact import claim_at_most
+from ..privacy import PrivacyGuarantee, compose, parallel
+from ..privacy._exact import claim_at_least, claim_at_most
 from ._candidates import Fitting, fit_to_promise, shared_releases
 from ._rows import people_by_label, take
 from ._slots import slot_sizes, split_people
@@ -117,11 +116,11 @@ class Task:
             seeded=self.bits.seeded,
         )
         costs = {
-            "candidates": reduce(add, promised.values()),
+            "candidates": compose(*promised.values()),
             "choice": choice,
             "refit": parallel(*refitted.values()),  # of whichever is chosen
         }
-        total = parallel(costs["candidates"], choice) + costs["refit"]
+        total = compose(parallel(costs["candidates"], choice), costs["refit"])
         return Plan(
             self._within_budget(total),
             costs,
@@ -212,5 +211,15 @@ class Task:
 
 
 def _part(amount: float, count: int) -> float:
-    """The largest number that `count` times over is at most the amount."""
-    return claim_at_most(Fraction(repr(amount)) / count)
+    """A number that `count` times over is at most the amount, as guarantees add."""
+    part = claim_at_most(Fraction(repr(amount)) / count)
+    while part > 0 and _times(part, count) > amount:  # each sum is rounded up
+        part = math.nextafter(part, 0.0)
+    return part
+
+
+def _times(part: float, count: int) -> float:
+    total = part
+    for _ in range(count - 1):
+        total = claim_at_least(Fraction(repr(total)) + Fraction(repr(part)))
+    return total
