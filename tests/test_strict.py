@@ -186,6 +186,14 @@ def test_online_releases_and_pipelines_are_refused(change, ledger, tmp_path):
     assert ledger.history() == traces.history() == []
 
 
+def test_an_online_release_that_is_seeded_answers_no_more(ledger):
+    model = online(ledger=str(ledger.path), epsilon=1.0, random_state=0)
+    model.fit(lambda points: np.zeros(len(points)))
+    with config(strict=True), no_draws(), pytest.raises(PrivacyError, match="seeds"):
+        model.predict([0.5])
+    assert np.isfinite(model.predict([0.5])).all()
+
+
 def test_classes_must_be_stated(ledger):
     known = {"epsilon": 1.0, "ledger": str(ledger.path)}
     for model in (

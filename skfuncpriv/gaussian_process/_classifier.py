@@ -38,7 +38,8 @@ class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
         of the support vector machine; labels y are -1 and 1.
     classes : array-like, default=None
         *Public.* The labels that y may hold. None declares those that do occur to be
-        public, as n is; state them where even that would tell something.
+        public, as n is; state them where even that would tell something. Strict mode
+        demands them, and a row with any other label has no say there.
     kernel : Kernel, default=None
         *Public.* The kernel, in units of X; None is a `GaussianKernel` whose bandwidth
         is 0.15 sqrt(n_features) of the width of the bounds, on each axis.

@@ -276,6 +276,7 @@ class OnlineGaussianProcess(PrivateEstimator):
             given, and no noise is kept.
         """
         check_is_fitted(self)
+        self._check_ledger()  # it draws noise, from a source that fit was given
         points = as_numbers(T)
         shape = points.shape
         if self.n_axes_ > 1 or points.ndim > 1:

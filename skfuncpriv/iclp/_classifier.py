@@ -67,7 +67,8 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
         of the support vector machine; labels y are -1 and 1.
     classes : array-like, default=None
         *Public.* The labels that y may hold. None declares those that do occur to be
-        public, as n is; state them where even that would tell something.
+        public, as n is; state them where even that would tell something. Strict mode
+        demands them, and a row with any other label has no say there.
     eta : float or "pss", default="pss"
         *Public.* For curves: the exponent of the quadratic ICLP penalty, > 1/2. "pss"
         is 3/2.

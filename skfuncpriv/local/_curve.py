@@ -121,7 +121,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
     -----
     *Metric.* L2 over the domain between the piecewise linear curves through the clipped
     values. What was done to the data before (duplicate stamps averaged, other points
-    removed, arc length) belongs to the metric: distances are those of cleaned curves.
+    removed, arc length; in strict mode the center for values that are not finite)
+    belongs to the metric: distances are those of cleaned curves.
 
     *Steps.* Coefficients c of independent polynomials on the finest pieces, an
     orthonormal projection; coarser or smoother spaces are subspaces with orthonormal

@@ -89,7 +89,11 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
     linear interpolant of the clipped values. Clipping moves no two values further
     apart and an orthonormal projection no two functions, so
     norm(c - c') <= norm(q - q') = dist: noise for the Euclidean norm of coefficients
-    is noise for the L2 distance of curves.
+    is noise for the L2 distance of curves. In strict mode the center takes the place
+    of values that are not finite: dist is that of curves so cleaned.
+
+    *Not private.* Coefficients are the input of a release, a step of the curator's: one
+    person's row, by public maths alone. Strict mode has nothing to refuse here.
 
     *Floats.* The computed coefficients differ from these by at most half of
     `projection_error_`: sums of n products err by n u sum abs(v_i P_ij) at most, points
