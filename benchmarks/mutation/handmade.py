@@ -54,13 +54,6 @@ MEANS = [
         MEAN_TESTS,
     ),
     (
-        FACTOR,
-        ICLP + "_contributions.py",
-        "yield chunk / values.norm_bound",
-        "yield chunk / values.norm_bound * 2",
-        MEAN_TESTS,
-    ),
-    (
         UNIT,
         ICLP + "_contributions.py",
         "yield person_averages(rows[seen], codes[seen], plan.n_people, radius)",

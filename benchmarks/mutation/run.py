@@ -70,7 +70,7 @@ class Watch:
         if self.lines is not None:
             self.lines.switch_context(nodeid)
         else:
-            processor_limit(5 + 5 * self.usual.get(nodeid, 1.0))
+            processor_limit(5 + 5 * self.usual.get(nodeid, 11.0))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.seconds[report.nodeid] += report.duration

@@ -16,6 +16,7 @@ from skfuncpriv.noise import (
     ShapedNoise,
     SphericalLaplace,
 )
+from skfuncpriv.noise._draws import Measured
 from tests.noise.laws import LAWS
 
 N_DRAWS = 100_000
@@ -175,6 +176,16 @@ def test_laws_without_scales_or_with_odd_ones_out_are_refused():
             law.loss([1.0, 1.0])
 
 
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2", None])
+def test_dimensions_that_are_not_counts_are_refused(bad):
+    for refuse in (
+        lambda: SphericalLaplace(bad),
+        lambda: BlockSpherical((1, bad), (1.0, 1.0)),
+    ):
+        with pytest.raises(ValueError, match="must be an integer"):
+            refuse()
+
+
 def test_scales_out_of_range_are_refused():
     with pytest.raises(ValueError, match="range of floating point"):
         SphericalLaplace.scale_for(5e-324, 1.0, 2)
@@ -193,6 +204,26 @@ def test_scales_out_of_range_are_refused():
 def test_shapes_that_switch_noise_off_are_refused(shape):
     with pytest.raises(ValueError, match="shape"):
         ShapedNoise(SphericalLaplace(2), shape)
+
+
+def test_a_product_with_a_shape_has_an_error_of_its_own():
+    """1 + 64 halves of a unit in the last place: the float sum leaves many out."""
+
+    class Plain:
+        size = 65
+
+        def _read(self, words, exponent):
+            value = np.array([[1.0, *[2.0**-54] * 64]])
+            return Measured(value, np.zeros_like(value))
+
+    law = ShapedNoise(Plain(), np.tril(np.ones((65, 65))))
+    value, error = law._read(None, 0)
+    lost = [
+        abs(Fraction(float(v)) - 1 - k * Fraction(2) ** -54)
+        for k, v in enumerate(value[0])
+    ]
+    assert max(lost) > 2.0**-52
+    assert all(x <= Fraction(float(e)) for x, e in zip(lost, error[0], strict=True))
 
 
 def test_shapes_down_to_the_stated_ratio_are_taken():
