@@ -25,9 +25,9 @@ RISE = np.linspace(-1, 1, 5)
 CURVES = [np.stack([0 * RISE, 0.1 * RISE, sign * RISE**0]) for sign in (-1.0, 1.0)]
 
 
-def advantage(attack, pair):
+def advantage(attack, pair, n_trials=N_TRIALS):
     """Of the best threshold, which favours the attacker by less than the tolerance."""
-    member, other = (np.array([attack(data) for _ in range(N_TRIALS)]) for data in pair)
+    member, other = (np.array([attack(data) for _ in range(n_trials)]) for data in pair)
     cuts = np.unique(np.concatenate([member, other]))
     shares = [(np.mean(member <= c), np.mean(other <= c)) for c in cuts]
     return max(abs(hit - false) for hit, false in shares)
@@ -71,7 +71,7 @@ def test_samples_show_membership_no_better_than_is_promised(private, plain, pair
     """Accuse by the samples: bounded for private estimators, sure for plain ones."""
     assert BOUND + TOLERANCE < 0.7
     assert advantage(private, pair) <= BOUND + TOLERANCE
-    assert advantage(plain, pair) > 0.95
+    assert advantage(plain, pair, 20) == 1
 
 
 def test_the_attack_grows_with_epsilon():
@@ -81,4 +81,4 @@ def test_the_attack_grows_with_epsilon():
     def attack(data):
         return near_one_end(generous.fit(data).sample(300))
 
-    assert advantage(attack, MEMBERS) > 0.95
+    assert advantage(attack, MEMBERS, 20) > 0.8
