@@ -14,7 +14,7 @@ ICLP, DENSITY = "skfuncpriv/iclp/", "skfuncpriv/density/"
 PROCESS, LOCAL = "skfuncpriv/gaussian_process/", "skfuncpriv/local/"
 SUMMARIES = "skfuncpriv/summaries/"
 
-MEAN_TESTS = "tests/iclp/test_sensitivity.py tests/iclp/test_plan.py"
+MEAN_TESTS = "tests/iclp/test_plan.py tests/iclp/test_sensitivity.py"
 MOMENT_TESTS = (
     "tests/iclp/test_second_moment.py tests/iclp/test_covariance_sensitivity.py"
 )

@@ -87,6 +87,27 @@ def test_rounding_is_unbiased_within_the_ball():
     assert abs(error.mean()) < 6 * 0.29 / math.sqrt(10_000)
 
 
+@pytest.mark.parametrize("size", [4, 9])
+def test_what_fits_is_rounded_and_not_clipped(size):
+    """A vector may be as long as leaves room for half a step in each direction."""
+    ball = BallContributions(2**55, size, radius=1.0)
+    longest = ball.steps - math.sqrt(size) / 2 - 0.1
+    rows = np.zeros((2, size))
+    rows[0, 0] = rows[1, -1] = longest * ball.lattice.step
+    integers = ball.contributions(rows)
+    assert integers[0, 0] == integers[1, -1] == round(longest)
+    assert np.count_nonzero(integers) == 2
+
+
+@pytest.mark.parametrize("n_people", [1, 2**30, 2**52])
+def test_what_left_the_ball_would_count_as_nothing(n_people):
+    """Rounding never leaves it; were it to, exact arithmetic would see one unit."""
+    ball = BallContributions(n_people, 2, radius=1.0)
+    rows = np.array([[ball.steps, 0], [ball.steps, 1], [0, -ball.steps], [1, 1]])
+    kept = ball._checked(rows.copy())
+    np.testing.assert_array_equal(kept, rows * [[1], [0], [1], [1]])
+
+
 def test_more_people_than_stated_are_refused():
     ball = BallContributions(2, 1, radius=1.0)
     total = BallSum(ball)

@@ -105,6 +105,16 @@ def test_points_of_one_person_are_averaged():
     )
 
 
+def test_a_person_of_one_row_counts_as_a_row():
+    rng = np.random.default_rng(4)
+    points, weights = rng.uniform(-3, 4, (50, 1)), rng.random(50)
+    bins = one_axis(50)
+    for w in (None, weights):
+        np.testing.assert_array_equal(
+            bins.sum(points, np.arange(50), w).values, bins.sum(points, None, w).values
+        )
+
+
 def test_weights_are_shares_of_the_mass():
     bins = one_axis(3, n_bins=5, box=((0.0, 5.0),))
     points = np.array([[0.5], [1.5], [2.5]])
@@ -132,6 +142,12 @@ def test_the_widest_box_does_not_overflow():
 def test_more_people_than_said_are_refused():
     with pytest.raises(ValueError, match="more contributions than n_people"):
         one_axis(2).sum(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("n_people", [0, -1, 1.5, True, None])
+def test_numbers_of_people_that_are_no_counts_are_refused(n_people):
+    with pytest.raises(ValueError, match="n_people must be an integer >= 1"):
+        one_axis(n_people)
 
 
 def test_a_single_bin_is_refused():
