@@ -147,7 +147,8 @@ def test_heights_between_two_times_are_those_of_the_line(unit):
     times = np.array([-1.5, -1.25, 1.25, 1.75]) * unit
     values = np.array([[1.0], [2.0], [-4.0], [3.0]])
     for t in (-1.75, -1.25, -0.5, 0.0, 1.0, 1.25, 1.5, 1.75, 1.9):
-        height = _coefficients._on_the_line(t * unit, times, values)
+        with np.errstate(over="ignore"):
+            height = _coefficients._on_the_line(t * unit, times, values)
         expected = np.interp(t, times / unit, values[:, 0])
         np.testing.assert_allclose(height, [expected], atol=1e-14)
     alone = _coefficients._on_the_line(0.25 * unit, times[:1], values[:1])

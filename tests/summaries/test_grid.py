@@ -147,6 +147,44 @@ def test_curves_without_data_contribute_nothing():
     assert (mine.sum(curves, np.array([0, 0])).values == alone).all()
 
 
+def test_values_keep_as_many_bits_as_sums_of_everybody_leave():
+    grid = GRIDS["ends"]
+    curves = Curves.from_wide(np.zeros((1, 12)), grid, DOMAIN)
+    steps = {
+        n: contributions(BASES["cosine"], grid, n).sum(curves, None).lattice.exponent
+        for n in (1, 2, 512, 513, 1024, 1025, 2**40)
+    }
+    for n, exponent in steps.items():  # 52 bits, or 61 less those of the count
+        assert exponent - steps[1] == max(0, (n - 1).bit_length() - 9)
+
+
+def test_many_people_at_a_bound_do_not_overflow():
+    n, grid = 5000, GRIDS["ends"]
+    mine = contributions(BASES["cosine"], grid, n)
+    curves = Curves.from_wide(np.full((n, 12), 1e9), grid, DOMAIN)
+    whole = mine.sum(curves, None).values
+    alone = mine.sum(curves[[0]], None).values
+    assert (whole == n * alone).all()
+    assert max(map(abs, alone)) > 0
+
+
+def test_the_bound_of_a_sum_is_attained():
+    basis, grid = BASES["cosine"], GRIDS["ends"]
+    mine = contributions(basis, grid, 1, bounds=(-1.0, 1.0))
+    worst = np.where(basis.projection(grid).T > 0, 1.0, -1.0)
+    sums = [mine.sum(Curves.from_wide(row[None], grid, DOMAIN), None) for row in worst]
+    assert max(abs(k) for total in sums for k in total.values) == sums[0].bound
+
+
+@pytest.mark.parametrize("column", range(5))
+def test_one_function_that_is_too_long_is_seen(column):
+    basis, grid = BASES["cosine"], GRIDS["ends"]
+    values = ValueBounds.from_parameters((-1.0, 3.0), domain=DOMAIN, grid=grid)
+    wrong = basis.projection(grid).copy()
+    wrong[:, column] *= 1.1
+    assert not GridContributions(5, grid, DOMAIN, wrong, values).is_certified
+
+
 def test_what_is_not_proved_is_not_certified():
     basis, grid = BASES["cosine"], GRIDS["ends"]
     assert not contributions(basis, grid, 5, norm_bound=1.0).is_certified

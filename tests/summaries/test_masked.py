@@ -123,3 +123,11 @@ def test_absurd_curves_have_bounded_heights(rule):
         table = rule.heights(times, np.tile([[1.0], [-1.0]], (4, 1))[:7], knots)
     assert (np.diff(knots) > 0).all()
     assert (np.abs(table) <= 1).all()
+
+
+def test_heights_beyond_one_are_clipped_on_both_sides():
+    rule, times = RULES["both"], np.array([0.0, 0.1, 0.2, 0.3])
+    values = np.array([[-7.0, 0.5], [7.0, -0.5], [-1e308, np.nan], [1e308, 1.0]])
+    table = rule.heights(times, values, times)
+    expected = [[-1.0, 0.5], [1.0, -0.5], [-1.0, 0.0], [1.0, 1.0]]
+    np.testing.assert_array_equal(table[:, 1:], expected)
