@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfuncpriv.summaries import person_averages, person_codes
+from skfuncpriv.summaries import _people as module
+from skfuncpriv.summaries import averages_in_blocks, person_averages, person_codes
+from skfuncpriv.summaries._people import integer_averages
 
 
 def test_codes_count_people_not_rows():
@@ -79,3 +81,56 @@ def test_people_without_rows_count_as_zero():
     np.testing.assert_allclose(averages, [[0] * 3, [0] * 3, [1] * 3, [0] * 3])
     nobody = person_averages(rows[:0], np.array([], int), 2, radius=5.0)
     np.testing.assert_array_equal(nobody, np.zeros((2, 3)))
+
+
+def slow_averages(rows, codes, n_people):
+    """Sums and floors in Python integers; nobody's rows are zeros."""
+    return [
+        [
+            sum(int(x) for x in rows[codes == person, k])
+            // max(int((codes == person).sum()), 1)
+            for k in range(rows.shape[1])
+        ]
+        for person in range(n_people)
+    ]
+
+
+def large_rows(seed):
+    """Rows of up to 2^61, of 30 people: some with none, one with half of all."""
+    rng = np.random.default_rng(seed)
+    codes = np.where(rng.uniform(size=200) < 0.5, 17, rng.integers(0, 30, 200))
+    codes[codes % 7 == 3] = 4
+    rows = rng.integers(-(2**61), 2**61, (200, 3))
+    rows[:, 2] = rng.choice([-(2**61), 2**61, -1, 0, 1], 200)
+    rows[codes == 17, 0] = 2**61  # their sum is far beyond 64 bits
+    return rows, codes
+
+
+@pytest.mark.parametrize("block", [1, 9, 10**6])
+def test_averages_are_those_of_unbounded_integers(block, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_VALUES", block)
+    rows, codes = large_rows(block)
+    expected = slow_averages(rows, codes, 30)
+    np.testing.assert_array_equal(integer_averages(rows, codes, 30), expected)
+    asked = []
+
+    def some(which):
+        asked.append(len(which))
+        return rows[which]
+
+    blocks = list(averages_in_blocks(some, codes, 30, 3))
+    np.testing.assert_array_equal(np.concatenate(blocks), expected)
+    step = max(1, block // 3)
+    assert [len(part) for part in blocks[:-1]] == [step] * (len(blocks) - 1)
+    assert sum(asked) == 200
+    assert max(asked) <= step  # the rows of one person are never all in memory
+
+
+def test_codes_beyond_the_people_are_refused():
+    rows = np.ones((2, 1), dtype=np.int64)
+    for codes in ([0, 2], [-1, 0]):
+        with pytest.raises(ValueError, match=r"codes of people must lie in 0, .*, 1"):
+            integer_averages(rows, np.array(codes), 2)
+    np.testing.assert_array_equal(
+        integer_averages(rows, np.array([0, 1]), 2), [[1], [1]]
+    )
