@@ -26,6 +26,8 @@ def take(X: Any, rows: np.ndarray) -> Any:
             return type(X)(take(part, rows) for part in X)
     if hasattr(X, "n_curves"):
         return X[rows]
+    if not hasattr(X, "__getitem__"):  # it only says what array it would be
+        X = np.asarray(X)
     return safe_indexing(X, rows)
 
 

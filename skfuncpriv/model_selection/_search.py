@@ -55,11 +55,13 @@ class PrivateGridSearchCV(Delegate):
     method : {"exhaustive", "random-stopping"} or RandomStopping, default="exhaustive"
         *Public.* Whether every candidate is trained once, or random ones a random
         number of times; see Notes.
-    selection_size : float, default=0.5
+    selection_size : float, default=0.3
         *Public.* The share of people who score.
-    search_share : float, default=0.5
+    search_share : float, default=None
         *Public.* The share of the budget of candidates and choice; the rest is that of
-        the fit on everybody.
+        the fit on everybody. None is K / (K + 2) for K candidates that are trained: one
+        of them has half as much as that fit. What is best with far less would be
+        chosen otherwise, such as a wide kernel.
     cv : ShuffleSplit, GroupShuffleSplit or None, default=None
         *Public.* How people are split, with ``n_splits=1``, instead of
         `selection_size`. It sees one row per person, and no data. Others are refused.
@@ -165,8 +167,8 @@ class PrivateGridSearchCV(Delegate):
         epsilon: float = 1.0,
         delta: float = 0.0,
         method: Any = "exhaustive",
-        selection_size: float = 0.5,
-        search_share: float = 0.5,
+        selection_size: float = 0.3,
+        search_share: float | None = None,
         cv: Any = None,
         ledger: str | None = None,
         random_state: Any = None,
@@ -280,11 +282,9 @@ class PrivateGridSearchCV(Delegate):
         """Check what no data could make right; how the search stops, if at random."""
         check_positive(self.epsilon, "epsilon")
         delta = check_delta(self.delta)
-        for name in ("search_share", "selection_size"):
-            if check_positive(getattr(self, name), name) >= 1:
-                raise ValueError(
-                    f"{name} must be in (0, 1), got {getattr(self, name)!r}"
-                )
+        share = self.search_share
+        if share is not None and check_positive(share, "search_share") >= 1:
+            raise ValueError(f"search_share must be in (0, 1), got {share!r}")
         check_flag(self.verbose, "verbose")
         check_splitter(self.cv, self.selection_size)
         check_estimator(self.estimator)

@@ -22,6 +22,8 @@ from ._slots import slot_sizes, split_people
 from ._stopping import RandomStopping
 from ._votes import Voters
 
+_REFIT = 2  # candidates that would cost as much as the fit on everybody
+
 Budget = tuple[float, float]  # epsilon and delta
 Data = tuple[Any, Any, Any]  # X, y and groups
 
@@ -102,8 +104,12 @@ class Task:
             return Plan(
                 refitted[0], costs, self._budget, 0.0, {}, self._budget, [], refitted
             )
-        search, refit = zip(*map(self._divided, self._budget), strict=True)
         releases = shared_releases(self._search.estimator, self.candidates)
+        share = self._search.search_share
+        if share is None:
+            share = len(releases) / (len(releases) + _REFIT)
+        divided = [_divided(amount, float(share)) for amount in self._budget]
+        search, refit = zip(*divided, strict=True)
         training = tuple(_part(amount, len(releases)) for amount in search)
         refitted = self._rehearse(everything, refit, self.data)
         leaders = [group[0] for group in releases]
@@ -193,21 +199,20 @@ class Task:
         X, y, groups = self.data
         return take(X, rows), take(y, rows), take(groups, rows)
 
-    def _divided(self, amount: float) -> Budget:
-        """The shares of search and refit: their sum is at most the amount."""
-        share = float(self._search.search_share)
-        if amount == 0:
-            return 0.0, 0.0
-        search = share * amount
-        refit = claim_at_most(Fraction(repr(amount)) - Fraction(repr(search)))
-        return search, refit
-
     def _within_budget(self, total: PrivacyGuarantee) -> PrivacyGuarantee:
         """The stated budget, after a proof that no more is spent."""
         epsilon, delta = self._budget
         if not (total.epsilon <= epsilon and total.delta <= delta):
             raise PrivacyError("the parts of the search cost more than its budget")
         return replace(total, epsilon=epsilon)
+
+
+def _divided(amount: float, share: float) -> Budget:
+    """The shares of search and refit: their sum is at most the amount."""
+    if amount == 0:
+        return 0.0, 0.0
+    search = share * amount
+    return search, claim_at_most(Fraction(repr(amount)) - Fraction(repr(search)))
 
 
 def _part(amount: float, count: int) -> float:

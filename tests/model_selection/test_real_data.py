@@ -7,6 +7,7 @@ that is left for it, divided by that of the best value of the grid.
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from skfuncpriv import PrivateFPCA, PrivateGridSearchCV, PrivateKDE
 from skfuncpriv.datasets import load_storms
@@ -14,8 +15,7 @@ from skfuncpriv.datasets import load_storms
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"
 )
-BOUNDS = (0.0, 80.0)
-BANDWIDTHS = [0.5, 2.0, 8.0, 32.0]
+BANDWIDTHS = [2.0, 8.0, 32.0]  # degrees
 
 
 def median_ratio(picks, errors):
@@ -23,27 +23,24 @@ def median_ratio(picks, errors):
     return np.median(errors[picks]) / errors.min()
 
 
-def test_the_bandwidth_of_latitudes_of_storms():
-    """Where 655 storms were first seen."""
+def test_the_bandwidth_of_longitudes_of_storms():
+    """Where 655 storms were first seen: the error is the L2 distance of the density."""
     table = load_storms().data
     _, first = np.unique(table["storm"], return_index=True)
-    X = table["lat"][first][:, None]
-    truth = PrivateKDE(bounds=BOUNDS, epsilon=1e7, random_state=0).fit(X).density_
-
-    def error(bandwidth, seed):
-        model = PrivateKDE(bounds=BOUNDS, bandwidth=bandwidth, random_state=seed)
-        return np.sqrt(np.mean((model.fit(X).density_ - truth) ** 2))
-
-    errors = [[error(h, seed) for h in BANDWIDTHS] for seed in range(10)]
-    search = PrivateGridSearchCV(
-        PrivateKDE(bounds=BOUNDS), {"bandwidth": BANDWIDTHS}, epsilon=2.0
-    )
-    picks = []
-    for search.random_state in range(20):
+    X = table["lon"][first][:, None]
+    kde = PrivateKDE(bounds=(-140.0, 20.0))
+    truth = clone(kde).set_params(epsilon=1e7, random_state=0).fit(X).density_
+    search = PrivateGridSearchCV(kde, {"bandwidth": BANDWIDTHS}, epsilon=2.0)
+    picks, errors = [], []
+    for seed in range(20):
+        search.set_params(random_state=seed)
         picks.append(search.fit(X).best_index_)
-        assert search.costs_["refit"].epsilon == 1.0
-    ratios = np.mean(errors, axis=0) / np.min(np.mean(errors, axis=0))
-    assert np.median(ratios) > 1.2  # a pick at random would not do
+        epsilon = search.costs_["refit"].epsilon
+        models = [clone(kde).set_params(bandwidth=h) for h in BANDWIDTHS]
+        fits = [m.set_params(epsilon=epsilon, random_state=seed).fit(X) for m in models]
+        errors.append([np.sqrt(np.mean((m.density_ - truth) ** 2)) for m in fits])
+    mean = np.mean(errors, axis=0)
+    assert mean.mean() / mean.min() > 1.3  # a pick at random would not do
     assert median_ratio(picks, errors) <= 1.1
 
 
@@ -56,7 +53,7 @@ def test_the_number_of_components_of_demand(shared_data):
     truth = np.cov(X.T, bias=True)
     search = PrivateGridSearchCV(model, {"n_components": numbers}, epsilon=2.0)
     picks, errors = [], []
-    for search.random_state in range(5):
+    for search.random_state in range(3):
         picks.append(search.fit(X).best_index_)
         fit = PrivateFPCA(**model.get_params())
         fit.set_params(n_components=4, random_state=search.random_state).fit(X)

@@ -60,7 +60,7 @@ def loss(released):
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 7.0])
-@pytest.mark.parametrize("share", [0.5, 0.7])
+@pytest.mark.parametrize("share", [0.5, 0.7, None])
 def test_what_is_spent_is_the_budget(epsilon, share):
     """Of people who train and of those who score, from the noise that is drawn."""
     with recorded() as releases, recorded_choices() as choices:
@@ -71,6 +71,7 @@ def test_what_is_spent_is_the_budget(epsilon, share):
     budget = Fraction(repr(epsilon))
     for search_loss in (sum(training), Fraction(choice.epsilon)):
         assert 0.999 * budget < search_loss + refit <= budget
+    share = 0.6 if share is None else share  # a candidate has half of the last fit
     assert 0.999 * share < sum(training) / budget <= 1.001 * share
     assert search.guarantee_.epsilon == epsilon
     assert search.guarantee_.definition == "pure-dp"
@@ -91,7 +92,7 @@ def test_random_stopping_spends_its_budget_in_each_run():
         assert 0.999 * 1.2 < loss(released) <= 1.2  # 3 / (2 + eta)
     for released in scores:
         (scale,) = released.law.scales
-        assert 0.999 * 1.2 < Fraction(released.value.bound, 30) / Fraction(scale) <= 1.2
+        assert 0.999 * 1.2 < Fraction(released.value.bound, 18) / Fraction(scale) <= 1.2
     assert search.guarantee_.epsilon == 3.0
     assert search.best_estimator_.guarantee_ == search.guarantee_
     assert search.costs_["run"].epsilon == 1.2
@@ -100,7 +101,7 @@ def test_random_stopping_spends_its_budget_in_each_run():
 def test_slots_train_and_score():
     """Candidates see the people who train, one half; the last fit sees everybody."""
     with recorded() as releases, recorded_choices() as choices:
-        kde_search().fit(points(40))
+        kde_search(selection_size=0.5).fit(points(40))
     masses = [float(sum(released.exact)) for released in releases]
     np.testing.assert_allclose(masses, [20, 20, 20, 40], rtol=1e-6)
     assert len(choices) == 1
@@ -154,8 +155,8 @@ def test_an_error_after_the_charge_stays_charged(method, tmp_path, monkeypatch):
 
 def test_another_fit_of_the_best_is_charged(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=5.0)
-    search = kde_search(epsilon=2.0, ledger=str(ledger.path)).fit(points())
-    best = search.best_estimator_.fit(points())
+    search = kde_search(epsilon=2.0, ledger=str(ledger.path), search_share=0.5)
+    best = search.fit(points()).best_estimator_.fit(points())
     assert len(ledger.history()) == 2
     assert best.guarantee_.epsilon == ledger.history()[1].guarantee.epsilon == 1.0
     pickle.loads(pickle.dumps(clone(search))).fit(points())
@@ -261,7 +262,7 @@ def test_bad_parameters_are_refused():
     refused(kde_search({"sandwich": [1]}), "Invalid parameter", ValueError)
     refused(kde_search({"bandwidth": [1.0, -1.0]}), "bandwidth", ValueError)
     for name in ("search_share", "selection_size"):
-        for value in (0.0, 1.0, 2, "1", None):
+        for value in (0.0, 1.0, 2, "1", True):
             refused(kde_search(**{name: value}), name, ValueError)
     refused(kde_search(delta=1e-6, method="random-stopping"), "pure guarantees only")
     machine = PrivateKernelRegressor(**BOX, y_bounds=(-1, 1))
@@ -355,7 +356,7 @@ def test_delta_is_shared_and_warned_of():
     search = PrivateGridSearchCV(kde, {"bandwidth": BANDWIDTHS}, delta=1e-6)
     guarantee = search.fit(points()).guarantee_
     assert 0.999e-6 < guarantee.delta <= 1e-6
-    assert search.costs_["candidates"].delta <= 0.5e-6
+    assert 0.59e-6 < search.costs_["candidates"].delta <= 0.6e-6
     with pytest.warns(LargeDeltaWarning) as caught:
         search.set_params(delta=0.02).fit(points())
     said = [w for w in caught if issubclass(w.category, LargeDeltaWarning)]

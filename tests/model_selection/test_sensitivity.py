@@ -257,7 +257,7 @@ def test_components_of_one_release_are_those_of_a_fit():
             model.components_, shared[-1].components_[:k], rtol=1e-12
         )
     search = PrivateGridSearchCV(
-        PrivateFPCA(bounds=(-2, 2)), {"n_components": [1, 2, 4]}, epsilon=8.0
-    )
+        PrivateFPCA(bounds=(-2, 2)), {"n_components": [1, 2, 4]}, search_share=0.5
+    ).set_params(epsilon=8.0)
     costs = search.fit(CURVES).costs_
     assert costs["candidates"].epsilon == costs["choice"].epsilon == 4.0
