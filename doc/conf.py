@@ -52,6 +52,7 @@ API = (
     ("skfuncpriv", "Estimators, curves and displays"),
     ("skfuncpriv.iclp", "Sensitivities of moments and statistics"),
     ("skfuncpriv.density", "Densities"),
+    ("skfuncpriv.model_selection", "Model selection"),
     ("skfuncpriv.gaussian_process", "Functions in an RKHS"),
     ("skfuncpriv.local", "The local model"),
     ("skfuncpriv.privacy", "Guarantees, budget and audit"),
