@@ -98,14 +98,14 @@ class PrivateCase:
 
     @property
     def data(self) -> tuple[Any, Any]:
-        """X and y."""
-        return self.X, self.y
+        """Copies of X and y: a mechanism that spoils them spoils no other check."""
+        return _copied(self.X), _copied(self.y)
 
     @property
     def neighbours(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
         """Two data sets (X, y) that differ in one person."""
         other = self.y if self.neighbour_y is None else self.neighbour_y
-        return self.data, (self.neighbour, other)
+        return self.data, (_copied(self.neighbour), _copied(other))
 
     @property
     def budget_name(self) -> str:
@@ -237,6 +237,10 @@ def random_table(seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.uniform(-450, 450, (_N_PEOPLE, _N_COLUMNS)) + 40 * np.arange(_N_COLUMNS)
     return X, rng.uniform(-1, 1, _N_PEOPLE)
+
+
+def _copied(data: Any) -> Any:
+    return data.copy() if hasattr(data, "copy") else data
 
 
 def _marked(estimator: Any, mark: str) -> set[str]:

@@ -27,11 +27,10 @@ from ._tools import ensure, ensure_same, equal, skip
 def check_only_what_is_released_is_held(estimator: Any, case: PrivateCase) -> None:
     """Attributes, closures, slots, pickles, repr and HTML hold nothing private."""
     model = case.new(estimator, random_state=3)
-    X = case.X
+    X, y = case.data
     if isinstance(X, np.ndarray) and get_tags(model).input_tags.allow_nan:
-        X = X.copy()
         X[:40, 8:] = np.nan  # a sum of no gaps is zero, all noise
-    secrets = Secrets(model, case, X, case.y)
+    secrets = Secrets(model, case, X, y)
     before = case.ask(model)
     numbers, objects = reachable(model)
     secrets.check_numbers(numbers)
