@@ -206,6 +206,11 @@ def silenced() -> Iterator[None]:
 
     What a fit then "releases" are the private statistics.
 
+    Yields
+    ------
+    None
+        Noise is back when the context is left.
+
     Examples
     --------
     >>> import numpy as np
