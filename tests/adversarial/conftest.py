@@ -19,7 +19,7 @@ settings.register_profile(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=30,
+    max_examples=15,
     phases=[Phase.explicit, Phase.generate],  # to shrink takes minutes
     suppress_health_check=list(HealthCheck),
 )

@@ -42,9 +42,7 @@ LOPSIDED = [
     (0.0, 5e-324),
     (-1e-160, 1e6),
     (1e16, 1e16 + 2),
-    (1.0, 1.0 + 2.0**-52),
     (-1.7e308, 1.7e308),
-    (0.0, 1e300),
     (-1e6, 1e-6),
 ]
 REFUSED = [
@@ -55,13 +53,11 @@ REFUSED = [
 
 
 def worst_rows(bounds, width):
-    """What the replaced person may hold: the ends, beyond them, and halves of both."""
+    """What the replaced person may hold: both ends, and halves beyond them."""
     low, high = bounds
     halves = np.arange(width) < width // 2
     yield np.full(width, low)
     yield np.full(width, high)
-    yield np.where(halves, low, high)
-    yield np.where(halves, high, low)
     yield np.where(halves, -1.7e308, 1.7e308)
 
 

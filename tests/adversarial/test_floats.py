@@ -103,7 +103,7 @@ def test_many_rows_of_one_person_move_nobody_else(model):
         pytest.skip("it refuses groups")
     X, y = people(61)
     paths, fit = [], ready(model)
-    for count in (1, 2, 37):
+    for count in (1, 37):
         rows = np.concatenate([X[:count] * 1e3, X[-20:]])
         target = np.concatenate([y[:count], y[-20:]])
         groups = np.repeat(np.arange(21), [count] + [1] * 20)
@@ -126,10 +126,11 @@ def test_many_rows_of_one_person_move_nobody_else(model):
 
 LAYOUTS = {
     "float16, by columns": lambda X: np.asfortranarray(X.astype(np.float16)),
-    "big-endian float32": lambda X: X.astype(">f4"),
-    "int8, strided": lambda X: np.repeat(X.astype(np.int8), 3, axis=1)[:, ::3],
+    "big-endian float32, strided": lambda X: np.repeat(X.astype(">f4"), 3, 1)[:, ::3],
     "uint64, backwards": lambda X: X.astype(np.uint64)[::-1, ::-1].copy()[::-1, ::-1],
-    "read-only": lambda X: np.frombuffer(X.tobytes()).reshape(X.shape),
+    "int8, read-only": lambda X: np.frombuffer(
+        X.astype(np.int8).tobytes(), np.int8
+    ).reshape(X.shape),
 }
 
 
@@ -147,12 +148,12 @@ def test_layouts_and_types_of_the_same_numbers_move_nothing(model):
 def test_chunks_and_threads_move_nothing(model, monkeypatch):
     """Change how the work is divided: a sum that depends on it would show memory."""
     X, y = people(60)
-    path = path_of(ready(model), X, y)
+    with threadpool_limits(1):
+        path = path_of(ready(model), X, y)
     for module, name in CHUNKS:
         monkeypatch.setattr(module, name, 16)
-    for threads in (1, 2):
-        with threadpool_limits(threads):
-            check_same(model, X, y, path, ready(model))
+    with threadpool_limits(2):
+        check_same(model, X, y, path, ready(model))
 
 
 class Fixed(RandomBits):

@@ -126,21 +126,21 @@ def common(options, delta=True):
     return st.fixed_dictionaries(options | ({"delta": DELTA} if delta else {}))
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(common(MEANS), N_PEOPLE)
 def test_means(parameters, n_people):
     """Combine options of a mean curve until one combination breaks."""
     try_to_break(ICLPMean(bounds=(0, 1)), parameters, n_people)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(common(SPARSE), N_PEOPLE)
 def test_sparse_means(parameters, n_people):
     """Combine options of a mean of curves with gaps until one combination breaks."""
     try_to_break(PrivateSparseMean(bounds=(0, 1)), parameters, n_people)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(common(COVARIANCES), N_PEOPLE, st.booleans())
 def test_covariances(parameters, n_people, components):
     """Combine options of a covariance until one combination breaks."""
@@ -148,7 +148,7 @@ def test_covariances(parameters, n_people, components):
     try_to_break(kind(bounds=(0, 1)), parameters, n_people)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(
     common({"n_basis": st.integers(0, 40), "eta": MEANS["eta"]}, delta=False),
     common({"degree": st.integers(0, 40)}, delta=False),
@@ -164,14 +164,14 @@ def test_published_means(parameters, others, n_people):
     try_to_break(BernsteinMean(bounds=(0, 1)), kept, n_people)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(common(DENSITIES), N_PEOPLE)
 def test_densities(parameters, n_people):
     """Combine options of a density until one combination breaks."""
     try_to_break(PrivateKDE(bounds=(0, 1)), parameters, n_people, width=1)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(common(MACHINES), N_PEOPLE)
 def test_machines(parameters, n_people):
     """Combine options of a classifier until one combination breaks."""
@@ -179,7 +179,7 @@ def test_machines(parameters, n_people):
     try_to_break(model, parameters, n_people, width=2, labels=True)
 
 
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(common(REGRESSIONS), N_PEOPLE, st.booleans())
 def test_regressions(parameters, n_people, labels):
     """Combine options of a regression of curves until one combination breaks."""
@@ -193,7 +193,7 @@ def test_regressions(parameters, n_people, labels):
     try_to_break(model, parameters, n_people, labels=labels)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(common(PROCESSES), N_PEOPLE)
 def test_processes(parameters, n_people):
     """Combine options of a Gaussian process release until one combination breaks."""

@@ -21,11 +21,9 @@ POISON = {
     "huge": np.full(N_COLUMNS, 1.7e308),
     "huge negative": np.full(N_COLUMNS, -1.7e308),
     "overflowing sum": np.where(_ODD, 1.7e308, -1.7e308),
-    "subnormal": np.where(_ODD, 5e-324, -5e-324),
-    "negative zero": np.full(N_COLUMNS, -0.0),
+    "subnormal": np.where(_ODD, 5e-324, -0.0),
     "odd beyond 2^53": np.where(_ODD, 2.0**53 + 2, -(2.0**53)),
     "corner": np.where(np.arange(N_COLUMNS) < N_COLUMNS // 2, 500.0, -500.0),
-    "just inside": np.full(N_COLUMNS, np.nextafter(500.0, 0)),
 }
 
 
@@ -60,8 +58,6 @@ def test_a_crowd_of_poison_hides_no_better_and_no_worse(model):
     fit = ready(model)
     path = path_of(fit, X, y)
     X[-1] = POISON["huge"]
-    check_path(fit.guarantee_, path, path_of(fit, X, y, path))
-    X[-1] = POISON["subnormal"]
     check_path(fit.guarantee_, path, path_of(fit, X, y, path))
 
 
