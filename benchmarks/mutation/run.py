@@ -56,8 +56,8 @@ TIMED_OUT = "timeout"
 class Watch:
     """A pytest plugin: chooses and orders tests, notes times, lines and a failure."""
 
-    def __init__(self, order: Any = None, usual: Any = (), lines: Any = None):
-        self.order, self.usual, self.lines = order, dict(usual), lines
+    def __init__(self, order: Any = None, usual: Any = None, lines: Any = None):
+        self.order, self.usual, self.lines = order, usual, lines
         self.seconds: Counter[str] = Counter()
         self.failed = ""
 
@@ -69,8 +69,8 @@ class Watch:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         if self.lines is not None:
             self.lines.switch_context(nodeid)
-        else:
-            processor_limit(5 + 5 * self.usual.get(nodeid, 11.0))
+        elif self.usual is not None:
+            processor_limit(5 + 5 * self.usual.get(nodeid, 1.0))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.seconds[report.nodeid] += report.duration
@@ -139,18 +139,18 @@ def measure(tests: list[str]) -> dict[str, Any]:
     return {"code": code, "failed": watch.failed, "seconds": watch.seconds, "ran": ran}
 
 
-def warm_up(tests: list[str]) -> None:
-    """Load the package and collect the tests in this process, silently."""
-    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
-        code = run_tests(tests, Watch(), "--collect-only")
-    if code:
-        raise SystemExit("the tests cannot be collected")
-
-
 def judge(
-    path: str, source: str, tests: list[str], order: Any = None, usual: Any = ()
+    path: str, source: str, tests: list[str], lines: range, base: dict[str, Any]
 ) -> str:
     """Put a source in the place of a module and return what the tests say."""
+    seconds, ran = base["seconds"], base["ran"].get(path, {})
+    first = {test for line in lines for test in ran.get(str(line), [])}
+    files = tuple(tests)
+
+    def order(test: str) -> Any:
+        is_asked = test.startswith(files) and (not first or test in first)
+        return seconds.get(test, 0.0) if is_asked else None
+
     original = Path(path).read_text()
     # the change may keep second and size, so that a compiled file would be believed
     Path(importlib.util.cache_from_source(path)).unlink(missing_ok=True)
@@ -163,7 +163,7 @@ def judge(
                 if name.split(".")[0] in ("skfuncpriv", "tests"):
                     del sys.modules[name]
         processor_limit(60)
-        watch = Watch(order, usual)
+        watch = Watch(order, seconds)
         return [run_tests(tests, watch, "-x"), watch.failed]
 
     try:
@@ -191,34 +191,29 @@ def sample(package: str, size: int, seed: int) -> list[Any]:
 def judge_package(package: str, size: int, seed: int, only: str) -> None:
     """Judge a sample of the mutants of a package; write what survived and the score."""
     chosen, total = sample(package, size, seed)
-    chosen = [mutant for mutant in chosen if only in mutant.name]
     tests = [f"tests/{package}"]
-    base = forked(lambda: measure(tests), 1200)
-    if base == TIMED_OUT or not base or base["code"]:
-        raise SystemExit(f"the tests fail without a mutant: {base and base['failed']}")
-    warm_up(tests)
-    seconds = base["seconds"]
-    reasons = equivalents()
-    rows = []
+    base, reasons, rows = baseline(tests), equivalents(), []
     for mutant in chosen:
-        ran = base["ran"].get(mutant.path, {})
-        first = {
-            t
-            for line in range(mutant.line, mutant.end + 1)
-            for t in ran.get(str(line), [])
-        }
-
-        def order(test: str, first: set = first) -> Any:
-            return seconds.get(test, 0.0) if not first or test in first else None
-
-        if mutant.name in reasons:
-            outcome = "equivalent"
-        else:
-            outcome = judge(mutant.path, mutant.source, tests, order, seconds)
+        if only not in mutant.name:
+            continue
+        outcome = "equivalent"
+        if mutant.name not in reasons:
+            lines = range(mutant.line, mutant.end + 1)
+            outcome = judge(mutant.path, mutant.source, tests, lines, base)
         rows.append((package, mutant.line, mutant.name, outcome))
         print(f"{outcome[:40]:40s} {mutant.line:4d} {mutant.name}", flush=True)
     if not only:
         write(package, rows, total, seed)
+
+
+def baseline(tests: list[str]) -> dict[str, Any]:
+    """What `measure` says; then the tests are collected in this process, too."""
+    base = forked(lambda: measure(tests), 3600)
+    if base == TIMED_OUT or not base or base["code"]:
+        raise SystemExit(f"the tests fail without a mutant: {base and base['failed']}")
+    with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
+        run_tests(tests, Watch(), "--collect-only")
+    return base
 
 
 def write(package: str, rows: list[Any], total: int, seed: int) -> None:
@@ -280,13 +275,16 @@ def judge_handmade(only: str) -> None:
     """Judge the mutants that were written by hand: all of them must be killed."""
     rows = []
     chosen = [m for m in MUTANTS if only in f"{m[0]}: {m[1]}: {m[2]}"]
-    warm_up(sorted({test for mutant in chosen for test in mutant[4].split()}))
+    base = baseline(sorted({test for m in chosen for test in m[4].split()}))
     for kind, path, old, new, tests in chosen:
         name = f"{kind}: {path}: {old.strip()} -> {new.strip()}"
         source = Path(path).read_text()
         if source.count(old) != 1:
             raise SystemExit(f"found {source.count(old)} times: {name}")
-        outcome = judge(path, source.replace(old, new), tests.split())
+        line = source[: source.index(old)].count("\n") + 1
+        lines = range(line, line + old.count("\n") + 1)
+        changed = source.replace(old, new)
+        outcome = judge(path, changed, tests.split(), lines, base)
         rows.append(
             ("handmade", kind, path, f"{old.strip()} -> {new.strip()}", outcome)
         )

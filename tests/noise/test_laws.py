@@ -138,6 +138,17 @@ def test_calibration_is_safe_and_tight(epsilon, sensitivity):
     assert budget * (1 - Fraction(1, 10**12)) <= loss <= budget
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 50.0])
+@pytest.mark.parametrize("shape", [[2.0, 0.5], [[2.0, 0.0], [1.0, 0.5]]])
+def test_shaped_laws_are_calibrated_in_their_own_norm(shape, epsilon):
+    law = ShapedNoise.scale_for(epsilon, 0.75, shape)
+    assert law.size == 2
+    assert Fraction(0.75) / Fraction(law.law.scale) <= Fraction(repr(epsilon))
+    for angle in np.linspace(0, 6, 20):
+        shift = law.shape @ [0.75 * math.cos(angle), 0.75 * math.sin(angle)]
+        assert law.loss(shift) == pytest.approx(epsilon, rel=1e-12)
+
+
 def test_worst_case_shift_attains_the_ball_loss():
     profile = np.array([1.0, 0.3, 0.05])
     law = IndependentLaplace.scale_for(1.0, 2.0, profile)

@@ -30,30 +30,30 @@ mp = mpmath.mp.clone()
 mp.dps = 50
 
 
-def oracle_exponential(word, extra):
-    known = (int(word) >> 1 << 64) | int(extra)
-    return -mp.log((mp.mpf(known) + 0.5) / mp.mpf(2) ** 127)
+def oracle_exponential(word, extra, bits=64):
+    known = (int(word) >> 1 << bits) | int(extra)
+    return -mp.log((mp.mpf(known) + 0.5) / mp.mpf(2) ** (63 + bits))
 
 
-def oracle_direction(word, extra):
+def oracle_direction(word, extra, bits=64):
     word = int(word)
-    known = (word >> 3 << 64) | int(extra)
-    angle = (mp.mpf(known) + 0.5) / mp.mpf(2) ** 125 * mp.pi / 4
+    known = (word >> 3 << bits) | int(extra)
+    angle = (mp.mpf(known) + 0.5) / mp.mpf(2) ** (61 + bits) * mp.pi / 4
     point = [mp.cos(angle), mp.sin(angle)]
     if word & 1:
         point.reverse()
     return point[0] * (-1 if word & 2 else 1), point[1] * (-1 if word & 4 else 1)
 
 
-def oracle_draw(law, words, extra):
+def oracle_draw(law, words, extra, bits=64):
     """One draw of a law as 50-digit numbers."""
     if isinstance(law, IndependentLaplace):
         return [
-            mp.mpf(b) * oracle_exponential(w, e) * (-1 if int(w) & 1 else 1)
+            mp.mpf(b) * oracle_exponential(w, e, bits) * (-1 if int(w) & 1 else 1)
             for b, w, e in zip(law.scales, words, extra, strict=True)
         ]
     if isinstance(law, ShapedNoise):
-        plain = oracle_draw(law.law, words, extra)
+        plain = oracle_draw(law.law, words, extra, bits)
         return [
             sum(mp.mpf(float(s)) * y for s, y in zip(row, plain, strict=True))
             for row in law.shape
@@ -62,22 +62,24 @@ def oracle_draw(law, words, extra):
         out = []
         for block in law.blocks:
             n = block._n_words
-            out += oracle_draw(block, words[:n], extra[:n])
+            out += oracle_draw(block, words[:n], extra[:n], bits)
             words, extra = words[n:], extra[n:]
         return out
     pairs = (law.size + 1) // 2
     norm = [
-        mp.sqrt(2 * oracle_exponential(words[i], extra[i])) * coordinate
+        mp.sqrt(2 * oracle_exponential(words[i], extra[i], bits)) * coordinate
         for i in range(pairs)
-        for coordinate in oracle_direction(words[pairs + i], extra[pairs + i])
+        for coordinate in oracle_direction(words[pairs + i], extra[pairs + i], bits)
     ][: law.size]
     if isinstance(law, IndependentGaussian):
         return [mp.mpf(s) * z for s, z in zip(law.deviations, norm, strict=True)]
     rest = list(zip(words[2 * pairs :], extra[2 * pairs :], strict=True))
-    mixing = mp.fsum(oracle_exponential(*pair) for pair in rest[: (law.size + 1) // 2])
+    mixing = mp.fsum(
+        oracle_exponential(*pair, bits) for pair in rest[: (law.size + 1) // 2]
+    )
     if law.size % 2 == 0:
-        cos, _ = oracle_direction(*rest[-1])
-        mixing += oracle_exponential(*rest[-2]) * cos**2
+        cos, _ = oracle_direction(*rest[-1], bits)
+        mixing += oracle_exponential(*rest[-2], bits) * cos**2
     return [mp.mpf(law.scale) * mp.sqrt(2 * mixing) * z for z in norm]
 
 
@@ -172,6 +174,25 @@ def test_further_bits_are_drawn_until_the_rounding_is_decided():
     tail = (int(bits.given[3][0]) + 0.5) / 2.0**64
     expected = (63 + 64 + 64) * math.log(2) - math.log(tail)
     assert released[0, 0] == round(expected)
+
+
+def test_words_of_zeros_are_refined_in_every_law(law):
+    """Draws that are unbounded for two rounds, in which only zeros come."""
+
+    class Stubborn(RecordedBits):
+        def words(self, count):
+            if len(self.given) in (1, 2):
+                self.given.append(np.zeros(count, dtype=np.uint64))
+                return self.given[-1]
+            return super().words(count)
+
+    bits = Stubborn(6, np.zeros((1, law._n_words), dtype=np.uint64))
+    released = law.release(np.zeros((1, law.size)), Lattice(-30), bits)
+    words, *_, last = bits.given
+    assert len(bits.given) == 4
+    draw = oracle_draw(law, words, last, bits=192)
+    expected = [int(mp.floor(z * mp.mpf(2) ** 30 + 0.5)) for z in draw]
+    np.testing.assert_array_equal(released[0], expected)
 
 
 def test_value_on_a_finer_lattice_is_not_rounded_first():

@@ -32,6 +32,7 @@ def test_codes_count_people_not_rows():
         ["ann", np.nan, "bob"],
         pd.array(["a", pd.NA, "b"]),
         np.array([{}, 1, 2], dtype=object),
+        np.ma.masked_equal([1, 2, 3], 2),
     ],
 )
 def test_bad_groups_are_refused(groups):

@@ -65,6 +65,20 @@ def test_middle_of_the_bounds_is_the_default_center():
     assert values.norm_bound == pytest.approx(2 * math.sqrt(5))
 
 
+def test_reach_is_the_distance_to_the_farther_bound():
+    for center, reach in ((2.0, 3.0), (4.0, 3.0), (3.0, 2.0), (1.0, 4.0)):
+        values = ValueBounds.from_parameters((1.0, 5.0), domain=DOMAIN, center=center)
+        np.testing.assert_array_equal(values.reach, [reach])
+        assert values.norm_bound == pytest.approx(reach * math.sqrt(5))
+
+
+def test_facts_about_bounds_cannot_be_changed():
+    values = ValueBounds.from_parameters((1.0, 5.0), domain=DOMAIN)
+    for array in (values.low, values.high, values.center):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
 def test_tighter_norm_bounds_are_taken():
     for stated, expected in ((1.0, 1.0), (1e9, 2 * math.sqrt(5))):
         values = ValueBounds.from_parameters(
