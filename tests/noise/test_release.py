@@ -114,6 +114,14 @@ def test_float_filter_and_refinement_agree(law, monkeypatch):
     np.testing.assert_array_equal(fast, slow)
 
 
+def test_floats_decide_all_but_very_few(law):
+    """An undecided coordinate asks for further words; one in ten million may be."""
+    bits = RecordedBits(12)
+    law.release(np.full((3000, law.size), 0.3), Lattice(-20), bits)
+    first_words = -(-3000 // (law_module._CHUNK_WORDS // law._n_words))
+    assert len(bits.given) <= first_words + 1
+
+
 CORNERS = [
     0, 1, 2, 3, 7, 8, 15, 2**32, 2**61, 2**63 - 1, 2**63, 2**64 - 8, 2**64 - 2,
     2**64 - 1, 2**64 - 2**11, 2**53 + 1, 2**10 + 5,
