@@ -215,3 +215,15 @@ def test_the_state_of_another_ledger_is_damage(path):
             database.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
         with pytest.raises(PrivacyError, match="damaged"):
             BudgetLedger(f"{path}3")
+
+
+def test_to_read_is_to_have_seen(path, new_process):
+    BudgetLedger(path, epsilon=1.0)
+    shutil.copy(path, f"{path}.backup")
+    BudgetLedger(path).charge(pure(0.5))
+    new_process()
+    opened = BudgetLedger(path)
+    shutil.copy(f"{path}.backup", path)
+    assert_refused(opened, "has lost charges")
+    with pytest.raises(PrivacyError, match="has lost charges"):
+        BudgetLedger(path)
