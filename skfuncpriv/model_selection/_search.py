@@ -135,6 +135,9 @@ class PrivateGridSearchCV(Delegate):
     1 - (1 - gamma) x = gamma + (1 - gamma) (1 - x), where 1 - x is a mixture of Q(> y)
     and Q(>= y), changes by at most exp(epsilon_b), too, so f' by at most
     exp((eta + 1) epsilon_b).
+    The noise of a score is in proportion to its range, which follows from the candidate
+    that was trained: where ranges differ widely, as with components of covariances, a
+    candidate that is mostly noise may win by the noise of its score.
 
     *Seeds.* With a seed, candidates have seeds of their own, drawn before they are
     handed out.
