@@ -68,7 +68,7 @@ class PrivateEstimator(StrictEstimator):
         if not isinstance(self.ledger, str | PathLike | None):
             raise TypeError(
                 f"ledger must be the path of a ledger's file, got {self.ledger!r}: for "
-                "an open BudgetLedger pass its path attribute"
+                "an open BudgetLedger pass its path attribute, or ledger.scope(name)"
             )
         if self._is_strict():
             self._check_strictly()
