@@ -265,6 +265,11 @@ def test_a_scale_of_zero_adds_nothing():
     np.testing.assert_array_equal(decided, noise.read(places).value <= value)
 
 
+def test_draws_are_counted():
+    assert len(RealDraws("laplace", 1.0, 0, SeededBits(0))) == 0
+    assert len(RealDraws("exponential", 1.0, 7, SeededBits(0))) == 7
+
+
 def test_other_laws_are_refused():
     with pytest.raises(ValueError, match="law must be 'laplace' or 'exponential'"):
         RealDraws("gaussian", 1.0, 1, SeededBits(0))

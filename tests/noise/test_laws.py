@@ -138,6 +138,15 @@ def test_calibration_is_safe_and_tight(epsilon, sensitivity):
     assert budget * (1 - Fraction(1, 10**12)) <= loss <= budget
 
 
+def test_budgets_that_are_met_exactly_cost_nothing_more():
+    """Powers of two: the textbook's scale is a float, and no larger one is taken."""
+    assert IndependentLaplace.scale_for(0.5, 2.0, [1.0]).scales == (4.0,)
+    assert IndependentLaplace.scale_for(0.5, 2.0, [1.0] * 4).scales == (8.0,) * 4
+    assert BlockSpherical.scale_for(0.5, 2.0, [3] * 4, [2.0] * 4).scales == (8.0,) * 4
+    assert SphericalLaplace.scale_for(0.5, 2.0, 7).scale == 4.0
+    assert IndependentGaussian.scale_for(0.125, 2.0, 3).deviations == (4.0,) * 3
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 50.0])
 @pytest.mark.parametrize("shape", [[2.0, 0.5], [[2.0, 0.0], [1.0, 0.5]]])
 def test_shaped_laws_are_calibrated_in_their_own_norm(shape, epsilon):
