@@ -176,6 +176,9 @@ def check_path(guarantee, path, other):
             continue
         assert repr(law) == repr(law_too)
         assert lattice == lattice_too
+        for hidden in (value, value_too):
+            if hasattr(hidden, "bound"):
+                assert all(abs(int(k)) <= hidden.bound for k in hidden.values.ravel())
         pairs = zip(exact_values(value), exact_values(value_too), strict=True)
         kind, amount = loss(law, [a - b for a, b in pairs])
         if kind == "pure":
