@@ -3,6 +3,9 @@
 A new estimator is added to `CENTRAL` or `LOCAL`, nowhere else.
 """
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.neighbors import KernelDensity
@@ -26,7 +29,11 @@ from skfuncpriv import (
     SVTBasisSelector,
 )
 from skfuncpriv.gaussian_process import GaussianKernel
-from skfuncpriv.testing import parametrize_with_private_checks
+from skfuncpriv.testing import (
+    PrivateCase,
+    parametrize_with_private_checks,
+    table_case,
+)
 from tests.labelled import SignClassifier, SignICLPClassifier
 from tests.narrow import FirstColumnBernstein, FirstColumnKDE
 
@@ -143,6 +150,71 @@ def test_sklearn_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_private_checks(CENTRAL)
+def _units(first, second=""):
+    """Exponents of the unit of X, by the names that have one."""
+    return dict.fromkeys(first.split(), 1) | dict.fromkeys(second.split(), 2)
+
+
+_OF_A_CURVE = "bounds norm_bound mean_ coef_ noise_std_ predict noise_band "
+_OF_A_MEAN = _units(_OF_A_CURVE + "coef_std_ release_ norm_bound_")
+_OF_A_COVARIANCE = _units(
+    "bounds radius norm_bound_ radius_ mean_ mean_coef_",
+    "noise_edge_ coef_ release_ noise_std_ covariance_ explained_variance_ predict",
+)
+_OF_SLOPES = _units("X_bounds arguments") | {"coef_": -1, "noise_std_": -1}
+_OF_SLOPES |= {"features_": None}  # an object that holds the bounds
+_UNITS = {
+    ICLPMean: _OF_A_MEAN,
+    FRLMean: _OF_A_MEAN,
+    BernsteinMean: _OF_A_MEAN,
+    PrivateSparseMean: _units(_OF_A_CURVE + "coef_root_"),
+    ICLPCovariance: _OF_A_COVARIANCE,
+    PrivateFPCA: _OF_A_COVARIANCE | _units("arguments transform"),
+    ICLPRegressor: _OF_SLOPES,
+    SignICLPClassifier: _OF_SLOPES,
+}
+# Opposite extremes lose all that is promised: constant curves, opposite ends of a line.
+_SHARP = {
+    ICLPMean: ("auto", "gaussian"),
+    PrivateSparseMean: ("gaussian",),
+    BernsteinMean: ("auto", None),
+    FirstColumnKDE: ("auto", "gaussian_process"),
+}
+
+
+def central_case(estimator):
+    """Tables whose last person moves from one extreme to the other."""
+    kind, mechanism = type(estimator), estimator.get_params().get("mechanism")
+    has_length = isinstance(estimator.get_params().get("kernel"), GaussianKernel)
+    units = {} if has_length else _UNITS.get(kind, {})
+    case = table_case(estimator, units=units)
+    case.X[-1] = -1e300
+    return replace(case, is_worst=mechanism in _SHARP.get(kind, ()))
+
+
+def local_case(estimator):
+    """Forty rows that shrink from left to right; the last one moves to an extreme."""
+    scales = [30.0, 20.0, 9.0, 5.0, 2.0, 1.0]
+    X = np.random.default_rng(0).normal(size=(40, 6)) * scales
+    neighbour = X.copy()
+    neighbour[-1] = 1e300
+    budget = "epsilon" if estimator.rho is None else "rho"
+    return PrivateCase(
+        X=X,
+        neighbour=neighbour,
+        draws_in="transform",
+        budget={budget: 0.5},
+        ledger={budget: 10.0, "metric": "L2"},
+    )
+
+
+@parametrize_with_private_checks(CENTRAL, case=central_case)
 def test_private_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_private_checks(
+    [estimator for estimator in LOCAL if hasattr(estimator, "ledger")], case=local_case
+)
+def test_private_checks_of_the_local_model(estimator, check):
     check(estimator)

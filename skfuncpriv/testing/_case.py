@@ -43,13 +43,14 @@ class PrivateCase(Procedure):
         Fitted attributes with noise in them. None are those whose description in the
         Attributes section of the docstring starts with "Released."; attributes that
         are "Public or released." are not compared.
-    units : mapping of str to int, default={}
+    units : mapping of str to int or None, default={}
         Exponents of the unit of X: a parameter, fitted attribute or query with exponent
-        k is multiplied by c^k if X is by c. What is not named has no unit; "arguments"
-        is that of the arguments of queries.
+        k is multiplied by c^k if X is by c. What is not named has no unit; None
+        is of several units and is not compared; "arguments" are those of queries.
     is_worst : bool, default=False
-        Whether the neighbour loses (nearly) all that is promised: the sharp side of the
-        audit is then checked, too.
+        Whether the neighbour loses at least 0.99 of what is promised: then too much
+        noise fails, too, and so does an audit of one or two numbers that finds less
+        than 0.8 of it.
     own_noise : str, default=""
         Why noise is not drawn by `NoiseLaw.release`. Checks that read exact sums are
         then skipped.
@@ -75,7 +76,7 @@ class PrivateCase(Procedure):
         default_factory=lambda: {"epsilon": 100.0, "delta": 1e-3}
     )
     released: tuple[str, ...] | None = None
-    units: Mapping[str, int] = field(default_factory=dict)
+    units: Mapping[str, int | None] = field(default_factory=dict)
     is_worst: bool = False
     own_noise: str = ""
 

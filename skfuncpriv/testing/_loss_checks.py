@@ -107,7 +107,8 @@ def check_an_audit_finds_at_most_the_promise(estimator: Any, case: PrivateCase) 
         result.epsilon_lower <= promise.epsilon,
         f"an audit finds {result}, and promised is {promise.epsilon:g}",
     )
-    is_sharp = case.is_worst and len(one.releases) == len(one.steps)
+    # in more dimensions hardly a draw is as telling as the worst: the exact loss is
+    is_sharp = case.is_worst and len(one.releases) == len(one.steps) and size <= 2
     if is_sharp and (promise.delta == 0 or promise.delta >= _SEEN):
         ensure(
             result.epsilon_lower >= _AUDITED * promise.epsilon,
