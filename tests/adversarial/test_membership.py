@@ -27,7 +27,11 @@ CURVES = [np.stack([0 * RISE, 0.1 * RISE, sign * RISE**0]) for sign in (-1.0, 1.
 
 def advantage(attack, pair, n_trials=N_TRIALS):
     """Of the best threshold, which favours the attacker by less than the tolerance."""
-    member, other = (np.array([attack(data) for _ in range(n_trials)]) for data in pair)
+    # Every trial has a seed of its own: with one for both sides noise would cancel.
+    member, other = (
+        np.array([attack(data, 2 * k + side) for k in range(n_trials)])
+        for side, data in enumerate(pair)
+    )
     cuts = np.unique(np.concatenate([member, other]))
     shares = [(np.mean(member <= c), np.mean(other <= c)) for c in cuts]
     return max(abs(hit - false) for hit, false in shares)
@@ -42,23 +46,25 @@ def level(curves):
     return float(np.mean(curves))
 
 
-def private_points(data):
-    model = PrivateKDE(bounds=(0, 1), epsilon=EPSILON).fit(data)
-    return near_one_end(model.sample(300))
+def private_points(data, seed, epsilon=EPSILON):
+    model = PrivateKDE(bounds=(0, 1), epsilon=epsilon, random_state=seed)
+    return near_one_end(model.fit(data).sample(300, random_state=seed))
 
 
-def plain_points(data):
-    return near_one_end(KernelDensity(bandwidth=0.1).fit(data).sample(300))
+def plain_points(data, seed):
+    model = KernelDensity(bandwidth=0.1).fit(data)
+    return near_one_end(model.sample(300, random_state=seed))
 
 
-def private_curves(data):
+def private_curves(data, seed):
     model = PrivateFPCA(bounds=(-1, 1), n_components=1, n_basis=2, epsilon=EPSILON)
-    return level(model.fit(data).sample(200))
+    model.set_params(random_state=seed)
+    return level(model.fit(data).sample(200, random_state=seed))
 
 
-def plain_curves(data):
+def plain_curves(data, seed):
     model = PCA(1).fit(data)
-    scores = np.random.default_rng().normal(size=(200, 1))
+    scores = np.random.default_rng(seed).normal(size=(200, 1))
     return level(model.inverse_transform(scores * np.sqrt(model.explained_variance_)))
 
 
@@ -76,9 +82,8 @@ def test_samples_show_membership_no_better_than_is_promised(private, plain, pair
 
 def test_the_attack_grows_with_epsilon():
     """The attack itself: at a budget of 50 the private samples show it, too."""
-    generous = PrivateKDE(bounds=(0, 1), epsilon=50.0)
 
-    def attack(data):
-        return near_one_end(generous.fit(data).sample(300))
+    def attack(data, seed):
+        return private_points(data, seed, epsilon=50.0)
 
     assert advantage(attack, MEMBERS, 20) > 0.8

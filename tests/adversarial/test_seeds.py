@@ -49,7 +49,7 @@ def test_two_seeded_releases_reveal_a_person_exactly():
     assert guarantee.seeded
     assert "SEEDED: no privacy" in str(guarantee)
     found, guarantee = difference((None, None))
-    assert abs(found - 0.8125) > 1e-6
+    assert abs(found - 0.8125) > 1e-8
     assert not guarantee.seeded
 
 
