@@ -53,7 +53,7 @@ BROKEN = {
     ),
     "keeps a row in a closure": (
         [(END, END + "        row = rows[3]\n        self._shape = row.copy().view\n")],
-        [HELD, SCALED, DECIDED],
+        [HELD, DECIDED],
     ),
     "keeps its noise": (
         [
