@@ -40,6 +40,29 @@ def test_lattice_is_the_finest_that_cannot_overflow(n_people):
     assert 6.0 * (1 - 2.0**-28) <= ball.sensitivity <= 6.0
 
 
+@pytest.mark.parametrize("n_people", PEOPLE)
+@pytest.mark.parametrize("radius", [math.pi, 1.0, 0.1, 1 / 3])
+def test_steps_are_the_whole_ones_within_the_radius(n_people, radius):
+    ball = BallContributions(n_people, 5, radius)
+    step = Fraction(ball.lattice.step)
+    assert isinstance(ball.steps, int)
+    assert ball.steps * step <= Fraction(radius) < (ball.steps + 1) * step
+    assert isinstance(ball.sum(np.zeros((1, 5))).bound, int)
+
+
+@pytest.mark.parametrize("n_people", [2**51, 2**52, 2**53])
+def test_rounding_on_a_coarse_lattice_loses_nobody(n_people):
+    """Were the room for rounding too small, the exact check would drop people."""
+    rng = np.random.default_rng(0)
+    for size in range(1, 25):
+        rows = rng.choice([-1.0, 1.0], (300, size)) * rng.uniform(1, 1.2, (300, size))
+        rows[::2] = np.sign(rows[::2])
+        ball = BallContributions(n_people, size, radius=1.0)
+        integers = ball.contributions(rows)
+        norms = np.sqrt((integers.astype(float) ** 2).sum(axis=1))
+        assert norms.min() >= ball.steps - 2 * math.sqrt(size)
+
+
 def test_sensitivity_is_attained_and_never_exceeded():
     ball = BallContributions(3, 2, radius=1.0)
     rng = np.random.default_rng(0)

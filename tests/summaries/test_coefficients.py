@@ -84,6 +84,21 @@ def test_irregular_curves_that_leave_the_domain():
         np.testing.assert_allclose(row, expected, atol=1e-10)
 
 
+def test_points_at_both_ends_of_the_domain_and_beyond():
+    rng = np.random.default_rng(6)
+    times = [
+        np.array([-1.0, 0.0, 0.7, 2.0, 3.0]),
+        np.array([-1.0, 0.0]),
+        np.array([2.0, 2.5]),
+        np.array([0.0, 2.0, 2.5]),
+        np.array([-0.5, 0.0, 2.0]),
+    ]
+    rows = [rng.uniform(-1, 3, len(t)) for t in times]
+    ours = coefficients(irregular(rows, times))
+    for row, values, t in zip(ours, rows, times, strict=True):
+        np.testing.assert_allclose(row, by_quadrature(values - 1, t), atol=1e-12)
+
+
 def test_regular_and_irregular_forms_agree():
     X = table()
     ours = coefficients(Curves.from_wide(X, GRID, DOMAIN))

@@ -176,6 +176,29 @@ def test_the_bound_of_a_sum_is_attained():
     assert max(abs(k) for total in sums for k in total.values) == sums[0].bound
 
 
+def test_bounds_hold_where_outputs_reach_differently_far():
+    basis, grid = BASES["cosine"], GRIDS["ends"]
+    bounds = (np.array([-1.0, -50.0]), np.array([1.0, 50.0]))
+    mine = contributions(basis, grid, 1, bounds=bounds, n_outputs=2)
+    worst = np.where(basis.projection(grid).T > 0, 1e9, -1e9)
+    sums = [
+        mine.sum(Curves.from_wide(row[None, :, None] * [1, 1], grid, DOMAIN), None)
+        for row in worst
+    ]
+    assert max(abs(k) for total in sums for k in total.values) == sums[0].bound
+
+
+def test_matrices_with_large_negative_entries_are_summed_exactly():
+    grid = GRIDS["inside"]
+    values = ValueBounds.from_parameters((-1.0, 1.0), domain=DOMAIN, grid=grid)
+    matrix = np.column_stack([np.full(5, -0.25), np.full(5, 2.0**-60)])
+    mine = GridContributions(1, grid, DOMAIN, matrix, values)
+    row = np.array([1.0, -0.5, 0.25, 1.0, 1.0])
+    total = mine.sum(Curves.from_wide(row[None], grid, DOMAIN), None)
+    found = total.lattice.to_float(total.values.astype(float)) * values.norm_bound
+    np.testing.assert_allclose(found, row @ matrix, rtol=1e-9, atol=1e-16)
+
+
 @pytest.mark.parametrize("column", range(5))
 def test_one_function_that_is_too_long_is_seen(column):
     basis, grid = BASES["cosine"], GRIDS["ends"]

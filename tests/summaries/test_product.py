@@ -42,3 +42,18 @@ def test_zero_column_and_zero_values():
     product = ExactProduct(np.array([[0.0, 1.0], [0.0, 2.0]]), 3.0)
     np.testing.assert_array_equal(product(np.zeros((2, 2))), np.zeros((2, 2)))
     np.testing.assert_array_equal(product(np.array([[3.0, -1.0]])), [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e9])
+def test_the_order_of_points_does_not_matter(sign, unit):
+    """Every partial sum is an integer that a float holds, whatever the signs."""
+    rng = np.random.default_rng(3)
+    matrix = sign * unit * rng.uniform(0, 1, (200, 4))
+    values = rng.uniform(-2, 2, (9, 200))
+    order = rng.permutation(200)
+    whole = ExactProduct(matrix, 2.0)(values.copy())
+    np.testing.assert_array_equal(
+        ExactProduct(matrix[order], 2.0)(values[:, order].copy()), whole
+    )
+    np.testing.assert_allclose(whole, values @ matrix, atol=1e-12 * unit)
