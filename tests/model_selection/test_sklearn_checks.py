@@ -11,7 +11,7 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfuncpriv import ICLPMean, PrivateGridSearchCV, PrivateKernelRegressor
+from skfuncpriv import ICLPMean, PrivateGridSearchCV
 from skfuncpriv.noise import RandomBits
 from skfuncpriv.testing import PrivateCase, check_private_estimator
 from tests.iclp.spine import recorded
@@ -19,24 +19,14 @@ from tests.model_selection.cases import kde_search, points
 from tests.test_common import CENTRAL, expected_failures
 
 _WIDE = {"bounds": (-500.0, 500.0), "domain": (-500.0, 500.0)}
-_MACHINE = {"bounds": (-5.0, 5.0), "y_bounds": (-3.0, 3.0), "n_components": 20}
-_OF_SCORES = {
-    "check_regressors_train": (
-        "a search has no score: a number about private rows is not private"
-    ),
-}
 SEARCHES = [
     PrivateGridSearchCV(ICLPMean(**_WIDE), {"n_basis": [2, 5]}, epsilon=1e4),
-    PrivateGridSearchCV(
-        PrivateKernelRegressor(**_MACHINE), {"psi": [1e-3, 1e-2]}, epsilon=1e4
-    ),
 ]
 
 
 def expected(search):
-    """What the searched estimator is excused from, and one thing more."""
-    more = _OF_SCORES if hasattr(search.estimator, "y_bounds") else {}
-    return expected_failures(search.estimator) | more
+    """What the searched estimator is excused from."""
+    return expected_failures(search.estimator)
 
 
 pytestmark = pytest.mark.filterwarnings(

@@ -39,7 +39,7 @@ def generating(x, eta, gamma):
 
 @each_law
 def test_runs_have_the_stated_law(eta, gamma):
-    law, bits, n_draws = RandomStopping(eta=eta, gamma=gamma), SeededBits(0), 250
+    law, bits, n_draws = RandomStopping(eta=eta, gamma=gamma), SeededBits(0), 100
     draws = np.array([law.draw_runs(3, bits) for _ in range(n_draws)])
     mass = probabilities(eta, gamma)
     assert abs(mass.sum() - 1) < 1e-5
