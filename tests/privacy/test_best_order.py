@@ -7,6 +7,7 @@ import pytest
 
 from skfuncpriv.privacy import PrivacyGuarantee, compose
 from skfuncpriv.privacy._composed_loss import Parts, smallest_epsilon
+from skfuncpriv.privacy._conversion import zcdp_epsilon
 
 
 def responses(alpha, epsilon):
@@ -59,3 +60,8 @@ def test_no_loss_at_all_costs_nothing_and_a_little_loss_a_little():
     for method in ("auto", "concentrated", "optimal"):
         claim = compose(little, little, delta=0.5, method=method)
         assert 0.0 < claim.epsilon < 1e-12  # a definition needs a number above zero
+
+
+def test_a_rho_of_zero_converts_to_nothing():
+    assert zcdp_epsilon(Fraction(0), Fraction(1, 10**6)) == 0.0
+    assert 0.0 < zcdp_epsilon(Fraction(1, 10**30), Fraction(1, 10**6)) < 1e-13
