@@ -1,5 +1,6 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
+from ._base import PrivateEstimator
 from ._config import config
 from ._privacy_safe import ParameterTable, privacy_safe_parameters
 from .curves import Curves
@@ -71,6 +72,7 @@ __all__ = [
     "ParameterTable",
     "PrivacyError",
     "PrivacyGuarantee",
+    "PrivateEstimator",
     "PrivateFPCA",
     "PrivateGridSearchCV",
     "PrivateKDE",

@@ -42,7 +42,14 @@ class PrivateEstimator(StrictEstimator):
 
     A central one computes its bounded contributions, then calls `_open_release` once;
     a local one charges in every `transform`. Only after that is noise drawn. An error
-    later on leaves the charge in the ledger.
+    later on leaves the charge in the ledger. Subclasses have the parameters `ledger`
+    and `random_state`, call `_check_ledger` first of all, and set `guarantee_` last.
+
+    Examples
+    --------
+    >>> from skfuncpriv import ICLPMean, PrivateEstimator
+    >>> issubclass(ICLPMean, PrivateEstimator)
+    True
     """
 
     def _open_release(

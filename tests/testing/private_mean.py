@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfuncpriv._base import PrivateEstimator
+from skfuncpriv import PrivateEstimator
 from skfuncpriv.noise import SphericalLaplace, random_bits, release_lattice
 from skfuncpriv.privacy import PrivacyGuarantee
 from skfuncpriv.summaries import BallContributions
