@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -60,6 +61,17 @@ def test_no_loss_at_all_costs_nothing_and_a_little_loss_a_little():
     for method in ("auto", "concentrated", "optimal"):
         claim = compose(little, little, delta=0.5, method=method)
         assert 0.0 < claim.epsilon < 1e-12  # a definition needs a number above zero
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 7.0, 30.0, 300.0])
+def test_one_large_part_never_claims_less_than_its_loss(epsilon):
+    """p - e^claim (1 - p) = delta, in 400 digits."""
+    with mpmath.workdps(400):
+        p = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon)))
+        exact = mpmath.log((p - mpmath.mpf("0.01")) / (1 - p))
+        part = PrivacyGuarantee(definition="pure-dp", epsilon=epsilon)
+        claim = mpmath.mpf(compose(part, delta=0.01, method="optimal").epsilon)
+        assert exact <= claim <= exact + mpmath.mpf(1e-12) * (1 + epsilon)
 
 
 def test_a_rho_of_zero_converts_to_nothing():

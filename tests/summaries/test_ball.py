@@ -63,6 +63,13 @@ def test_rounding_on_a_coarse_lattice_loses_nobody(n_people):
         assert norms.min() >= ball.steps - 2 * math.sqrt(size)
 
 
+@pytest.mark.parametrize("power", [11, 30, 50])
+def test_no_bit_of_a_sum_is_wasted(power):
+    """A power of two of people, a radius just below another: nearly 2^62 at most."""
+    ball = BallContributions(2**power, 1, radius=1.0 - 2.0**-20)
+    assert 0.99 * 2**62 < 2**power * ball.steps < 2**62
+
+
 def test_sensitivity_is_attained_and_never_exceeded():
     ball = BallContributions(3, 2, radius=1.0)
     rng = np.random.default_rng(0)

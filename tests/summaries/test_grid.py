@@ -79,6 +79,35 @@ def test_sum_agrees_with_clipped_coefficients():
     )
 
 
+def test_outputs_of_other_reaches_agree_with_their_coefficients():
+    basis, grid = BASES["cosine"], GRIDS["inside"]
+    bounds = (np.array([-1.0, 0.0]), np.array([1.0, 50.0]))
+    rng = np.random.default_rng(7)
+    table = rng.uniform(-1, 30, (8, 5, 2))
+    curves = Curves.from_wide(table, grid, DOMAIN)
+    mine = contributions(basis, grid, 8, bounds=bounds, n_outputs=2)
+    total = mine.sum(curves, None)
+    rows = curve_coefficients(curves, basis.projection, DOMAIN, mine.values)
+    expected = np.concatenate(list(rows)).sum(axis=0) / mine.values.norm_bound
+    found = [
+        float(int(k) * Fraction(2) ** total.lattice.exponent) for k in total.values
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_values_are_rounded_to_the_nearest_step():
+    """So many people that a value has six bits."""
+    grid = GRIDS["ends"]
+    mine = contributions(BASES["cosine"], grid, 2**55, bounds=(-1.0, 1.0))
+
+    def first(value):
+        table = np.full((1, 12), value)
+        return int(mine.sum(Curves.from_wide(table, grid, DOMAIN), None).values[0])
+
+    for value in (0.7, -0.7, 0.49, -0.12, 0.999, 0.006, -0.009):
+        assert Fraction(first(value), first(1.0)) == Fraction(round(64 * value), 64)
+
+
 def test_sum_is_the_sum_of_contributions_to_the_last_bit():
     basis, grid = BASES["legendre"], GRIDS["inside"]
     rng = np.random.default_rng(2)
@@ -214,6 +243,18 @@ def test_what_is_not_proved_is_not_certified():
     values = ValueBounds.from_parameters((-1.0, 3.0), domain=DOMAIN, grid=grid)
     wrong = 1.001 * basis.projection(grid)
     assert not GridContributions(5, grid, DOMAIN, wrong, values).is_certified
+
+
+@pytest.mark.parametrize("first", [0, -1])
+def test_the_certificate_knows_how_far_each_point_may_reach(first):
+    """The centre is the middle at one end and a bound elsewhere: other reaches."""
+    basis, grid = BASES["cosine"], GRIDS["ends"]
+    center = np.full(12, -1.0)
+    center[first] = 1.0
+    mine = contributions(basis, grid, 5, center=center)
+    assert mine.is_certified
+    wrong = 1.001 * basis.projection(grid)
+    assert not GridContributions(5, grid, DOMAIN, wrong, mine.values).is_certified
 
 
 @pytest.mark.parametrize("top", [1e-310, 1e-300, 1e150])
