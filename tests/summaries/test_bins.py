@@ -115,6 +115,26 @@ def test_a_person_of_one_row_counts_as_a_row():
         )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_sum_of_people_is_the_sum_of_each(weighted):
+    """In neighbouring bins, with other numbers of rows: nobody's shares mix."""
+    rng = np.random.default_rng(5)
+    codes = np.repeat(np.arange(12), rng.integers(1, 6, 12))
+    points = (0.5 + codes[:, None] % 5 + rng.uniform(-0.9, 0.9, (len(codes), 1))) % 5
+    weights = rng.random(len(codes)) if weighted else None
+    bins = one_axis(12, n_bins=5, box=((0.0, 5.0),))
+    whole = bins.sum(points, codes, weights).values
+    parts = [
+        bins.sum(
+            points[codes == k],
+            np.zeros((codes == k).sum(), dtype=int),
+            None if weights is None else weights[codes == k],
+        ).values
+        for k in range(12)
+    ]
+    np.testing.assert_array_equal(whole, np.sum(parts, axis=0))
+
+
 def test_weights_are_shares_of_the_mass():
     bins = one_axis(3, n_bins=5, box=((0.0, 5.0),))
     points = np.array([[0.5], [1.5], [2.5]])

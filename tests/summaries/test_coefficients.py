@@ -156,6 +156,17 @@ def test_data_are_left_alone():
     np.testing.assert_array_equal(X, copy)
 
 
+@pytest.mark.parametrize("block", [1, 2, 5, 16, 100])
+def test_projections_in_blocks_are_those_of_the_whole(block, monkeypatch):
+    monkeypatch.setattr(_coefficients, "_BLOCK_POINTS", block)
+    rng = np.random.default_rng(8)
+    times = np.sort(rng.uniform(*DOMAIN, 17))
+    values = rng.normal(size=(17, 2))
+    found = _coefficients.project_in_blocks(BASIS.projection, times, values)
+    expected = [by_quadrature(column, times) for column in values.T]
+    np.testing.assert_allclose(found, np.transpose(expected), atol=1e-12)
+
+
 @pytest.mark.parametrize("unit", [1.0, 1e-300, 2.0**1023])
 def test_heights_between_two_times_are_those_of_the_line(unit):
     """Also where the distance of the two overflows."""

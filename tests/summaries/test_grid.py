@@ -79,11 +79,12 @@ def test_sum_agrees_with_clipped_coefficients():
     )
 
 
-def test_outputs_of_other_reaches_agree_with_their_coefficients():
-    basis, grid = BASES["cosine"], GRIDS["inside"]
+@pytest.mark.parametrize("grid", [GRIDS["inside"], GRIDS["dense"]], ids=len)
+def test_outputs_of_other_reaches_agree_with_their_coefficients(grid):
+    basis = BASES["cosine"]
     bounds = (np.array([-1.0, 0.0]), np.array([1.0, 50.0]))
     rng = np.random.default_rng(7)
-    table = rng.uniform(-1, 30, (8, 5, 2))
+    table = rng.uniform(-1, 30, (8, len(grid), 2))
     curves = Curves.from_wide(table, grid, DOMAIN)
     mine = contributions(basis, grid, 8, bounds=bounds, n_outputs=2)
     total = mine.sum(curves, None)
