@@ -59,7 +59,7 @@ class Watch:
     def __init__(self, order: Any = None, usual: Any = None, lines: Any = None):
         self.order, self.usual, self.lines = order, usual, lines
         self.seconds: Counter[str] = Counter()
-        self.failed = ""
+        self.failed: list[str] = []
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         if self.order is not None:
@@ -74,8 +74,8 @@ class Watch:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.seconds[report.nodeid] += report.duration
-        if report.failed and not self.failed:
-            self.failed = report.nodeid
+        if report.failed:
+            self.failed.append(report.nodeid)
 
 
 def processor_limit(seconds: float) -> None:
@@ -129,14 +129,14 @@ def measure(tests: list[str]) -> dict[str, Any]:
     )
     lines.start()
     watch = Watch(lines=lines)
-    code = run_tests(tests, watch, "-x")
+    run_tests(tests, watch)
     lines.stop()
     data = lines.get_data()
     ran = {
         str(Path(name).relative_to(Path.cwd())): data.contexts_by_lineno(name)
         for name in data.measured_files()
     }
-    return {"code": code, "failed": watch.failed, "seconds": watch.seconds, "ran": ran}
+    return {"failed": watch.failed, "seconds": watch.seconds, "ran": ran}
 
 
 def judge(
@@ -149,6 +149,7 @@ def judge(
 
     def order(test: str) -> Any:
         is_asked = test.startswith(files) and (not first or test in first)
+        is_asked = is_asked and test not in base["failed"]
         return seconds.get(test, 0.0) if is_asked else None
 
     original = Path(path).read_text()
@@ -173,8 +174,8 @@ def judge(
         Path(path).write_text(original)
     if answer == TIMED_OUT:
         return TIMED_OUT
-    code, failed = answer or (2, "")
-    return "survived" if code == 0 else f"killed by {failed or 'an import'}"
+    code, failed = answer or (2, [])
+    return "survived" if code == 0 else f"killed by {[*failed, 'an import'][0]}"
 
 
 def sample(package: str, size: int, seed: int) -> list[Any]:
@@ -209,8 +210,10 @@ def judge_package(package: str, size: int, seed: int, only: str) -> None:
 def baseline(tests: list[str]) -> dict[str, Any]:
     """What `measure` says; then the tests are collected in this process, too."""
     base = forked(lambda: measure(tests), 3600)
-    if base == TIMED_OUT or not base or base["code"]:
-        raise SystemExit(f"the tests fail without a mutant: {base and base['failed']}")
+    if base == TIMED_OUT or not base or not base["seconds"]:
+        raise SystemExit("the tests do not run without a mutant")
+    for test in base["failed"]:
+        print(f"left out, as it fails without a mutant: {test}")
     with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
         run_tests(tests, Watch(), "--collect-only")
     return base
