@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ._bounded_score import BoundedScore
 
 
+@dataclass(frozen=True)
 class Accuracy(BoundedScore):
     """One for a label that a released classifier predicts, zero for another one.
 
@@ -25,12 +27,3 @@ class Accuracy(BoundedScore):
 
     def bounds(self, model: Any) -> tuple[float, float]:  # noqa: ARG002
         return 0.0, 1.0
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Accuracy
-
-    def __hash__(self) -> int:
-        return hash(Accuracy)
-
-    def __repr__(self) -> str:
-        return "Accuracy()"

@@ -38,9 +38,15 @@ def read_scoring(scoring: Any, estimator: Any) -> BoundedScore:
     elif isinstance(score, SquaredError):
         score.bounds(last)
     elif isinstance(score, Accuracy) and not is_classifier(last):
-        raise PrivacyError(f"accuracy is that of classifiers, got {type(last)}")
+        raise PrivacyError(
+            f"scoring='accuracy' needs a classifier, got {type(last).__name__}: leave "
+            "scoring=None for the score that belongs to the estimator"
+        )
     elif isinstance(score, LogLikelihood) and not hasattr(last, "score_samples"):
-        raise PrivacyError(f"the log likelihood is that of densities, got {type(last)}")
+        raise PrivacyError(
+            f"LogLikelihood needs score_samples, and {type(last).__name__} has none: "
+            "leave scoring=None for the score that belongs to the estimator"
+        )
     return score
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..exceptions import PrivacyError
 from ._bounded_score import BoundedScore
 
 
+@dataclass(frozen=True)
 class SquaredError(BoundedScore):
     """Minus the squared error of a prediction, both within the bounds of the targets.
 
@@ -35,15 +37,6 @@ class SquaredError(BoundedScore):
     def bounds(self, model: Any) -> tuple[float, float]:
         low, high = _target_bounds(model)
         return -((high - low) ** 2), 0.0
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is SquaredError
-
-    def __hash__(self) -> int:
-        return hash(SquaredError)
-
-    def __repr__(self) -> str:
-        return "SquaredError()"
 
 
 def _target_bounds(model: Any) -> tuple[float, float]:

@@ -52,11 +52,11 @@ class Plan:
 
     guarantee: PrivacyGuarantee
     costs: dict[str, PrivacyGuarantee]
-    training: Budget
-    choice: float
-    promised: dict[int, PrivacyGuarantee]
+    training: Budget = (0.0, 0.0)
     refit: Budget = (0.0, 0.0)
+    choice: float = 0.0
     releases: list[list[int]] = field(default_factory=list)
+    promised: dict[int, PrivacyGuarantee] = field(default_factory=dict)
     refitted: dict[int, PrivacyGuarantee] = field(default_factory=dict)
     stopping: RandomStopping | None = None
 
@@ -102,7 +102,10 @@ class Task:
             refitted = self._rehearse(everything, self._budget, self.data)
             costs = {"refit": refitted[0]}
             return Plan(
-                refitted[0], costs, self._budget, 0.0, {}, self._budget, [], refitted
+                guarantee=refitted[0],
+                costs=costs,
+                refit=self._budget,
+                refitted=refitted,
             )
         releases = shared_releases(self._search.estimator, self.candidates)
         share = self._search.search_share
@@ -128,14 +131,14 @@ class Task:
         }
         total = compose(parallel(costs["candidates"], choice), costs["refit"])
         return Plan(
-            self._within_budget(total),
-            costs,
-            training,
-            search[0],
-            promised,
-            refit,
-            releases,
-            refitted,
+            guarantee=self._within_budget(total),
+            costs=costs,
+            training=training,
+            choice=search[0],
+            releases=releases,
+            promised=promised,
+            refit=refit,
+            refitted=refitted,
         )
 
     def stopping(self, stopping: RandomStopping) -> Plan:
@@ -145,9 +148,13 @@ class Task:
         everything = range(len(self.candidates))
         promised = self._rehearse(everything, (epsilon, 0.0), first)
         run = parallel(*promised.values())
-        total = replace(run, epsilon=self._budget[0])
         return Plan(
-            total, {"run": run}, (epsilon, 0.0), epsilon, promised, stopping=stopping
+            guarantee=replace(run, epsilon=self._budget[0]),
+            costs={"run": run},
+            training=(epsilon, 0.0),
+            choice=epsilon,
+            promised=promised,
+            stopping=stopping,
         )
 
     def split(self) -> tuple[Data, Voters]:

@@ -213,8 +213,8 @@ def centred(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, float]:
             offsets, reach = trial, farthest
     if not np.isfinite(reach):
         raise PrivacyError(
-            "scores must have finite bounds: check what scoring says of the released "
-            "estimators"
+            "the differences of scores must have finite bounds: check what scoring "
+            "says of the released estimators"
         )
     return offsets, reach
 
@@ -238,7 +238,10 @@ def _vote_bits(n_people: int) -> int:
 def _finite_bounds(score: BoundedScore, model: Any) -> tuple[float, float]:
     low, high = (float(end) for end in score.bounds(final(model)))
     if not (np.isfinite(low) and np.isfinite(high - low) and low <= high):
-        raise PrivacyError("the bounds of a score must be finite numbers, low <= high")
+        raise PrivacyError(
+            "the bounds of a score must be finite numbers, low <= high, got "
+            f"{(low, high)!r}: check {type(score).__name__}.bounds"
+        )
     return low, high
 
 
