@@ -25,9 +25,7 @@ class LedgerHandle:
         text = os.fspath(address)
         file, marker, scope = text.rpartition(_MARKER)
         self.path = Path(file if marker else text).resolve()
-        self.scope = scope
-        if not marker:
-            self.scope = ""
+        self.scope = scope if marker else ""
         if _MARKER in str(self.path) or (marker and not (file and scope)):
             raise ValueError(
                 f"the path of a ledger must not hold {_MARKER!r}, which stands before "

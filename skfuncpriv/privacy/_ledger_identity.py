@@ -67,14 +67,12 @@ def forget(path: Path) -> None:
 
 
 def _digest_at(database: sqlite3.Connection, number: int, now: Mark) -> str | None:
+    """The digest at a place of the chain, None if the chain does not reach it."""
     if number == now.number:
         return now.digest
-    query = "SELECT digest FROM entries WHERE id = ?"
     if number == 0:
-        return _first(database.execute("SELECT digest FROM budget"))
-    return _first(database.execute(query, (number,)))
-
-
-def _first(rows: sqlite3.Cursor) -> str | None:
+        rows = database.execute("SELECT digest FROM budget")
+    else:
+        rows = database.execute("SELECT digest FROM entries WHERE id = ?", (number,))
     row = rows.fetchone()
     return None if row is None else row[0]

@@ -16,7 +16,7 @@ from ._tools import ensure, folder, outcome
 
 def _spoiled(X: Any, entry: Any) -> Any:
     """The table with one entry replaced."""
-    table = X.astype(type(entry) if isinstance(entry, float) else object)
+    table = X.astype(float if isinstance(entry, float) else object)
     table[3, 2] = entry
     return table
 

@@ -94,12 +94,8 @@ def draw_again(transcript: Transcript, n_trials: int, seed: int) -> list[Any]:
     for step in transcript.releases:
         exact = step.value
         numbers = exact.values if isinstance(exact, FixedPoint) else exact
-        rows = np.tile(np.reshape(numbers, (1, -1)), (n_trials, 1))
+        rows = np.tile(np.ravel(numbers), n_trials).reshape(-1, step.law.size)
         value = replace(exact, values=rows) if isinstance(exact, FixedPoint) else rows
-        if isinstance(exact, FixedPoint):
-            value = replace(value, values=value.values.reshape(-1, step.law.size))
-        else:
-            value = rows.reshape(-1, step.law.size)
         integers = step.law.release(value, step.lattice, bits)
         floats = step.lattice.to_float(integers)
         drawn.append(floats.reshape(n_trials, -1, step.law.size))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from unittest import SkipTest
 
 import numpy as np
@@ -22,7 +22,7 @@ def ensure(holds: Any, text: str) -> None:
         raise AssertionError(text)
 
 
-def skip(reason: str) -> None:
+def skip(reason: str) -> NoReturn:
     """Leave a check out, aloud."""
     raise SkipTest(reason)
 
