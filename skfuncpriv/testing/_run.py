@@ -78,9 +78,8 @@ def check_private_estimator(
     *,
     only: Iterable[str] | None = None,
     expected_failed_checks: Mapping[str, str] | None = None,
-    generate_only: bool = False,
     on_fail: str | None = "raise",
-) -> Any:
+) -> list[CheckOutcome]:
     """Check that an estimator keeps what a private estimator promises.
 
     It holds nothing but what was released, cannot tell neighbours apart otherwise,
@@ -98,15 +97,12 @@ def check_private_estimator(
         Names of the checks to run; None runs all.
     expected_failed_checks : mapping of str to str, default=None
         Checks that must fail, with the reason.
-    generate_only : bool, default=False
-        Return pairs of the estimator and a check, to be called with the estimator,
-        instead of running them.
     on_fail : {"raise", None}, default="raise"
         Whether failures raise an error, after all checks have run.
 
     Returns
     -------
-    list of CheckOutcome, or list of tuple
+    list of CheckOutcome
         One for each check. Each one that is skipped warns, too.
 
     Raises
@@ -115,7 +111,7 @@ def check_private_estimator(
         If a check fails, or one that is expected to fail does not; the text names all
         of them and says what was found.
     ValueError
-        If a name is no check's.
+        If a name is no check's, or `on_fail` is something else.
 
     Notes
     -----
@@ -136,11 +132,11 @@ def check_private_estimator(
     names = list(CHECKS) if only is None else list(only)
     for name in {*names, *expected} - set(CHECKS):
         raise ValueError(f"{name!r} is no check: there are {sorted(CHECKS)}")
-    if generate_only:
-        return [(estimator, _bound(name, case)) for name in names]
+    if on_fail not in ("raise", None):
+        raise ValueError(f"on_fail must be 'raise' or None, got {on_fail!r}")
     outcomes = [_run(name, estimator, case, expected.get(name)) for name in names]
     failed = [found for found in outcomes if found.status == "failed"]
-    if failed and on_fail == "raise":
+    if failed and on_fail is not None:
         raise AssertionError("\n".join(map(str, failed)))
     return outcomes
 
