@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skfuncpriv.privacy import PrivacyGuarantee, compose
-from skfuncpriv.privacy._composed_loss import Parts, smallest_epsilon
+from skfuncpriv.privacy._composed_loss import Parts, _float_above, smallest_epsilon
 from skfuncpriv.privacy._conversion import zcdp_epsilon
 
 
@@ -77,3 +77,10 @@ def test_one_large_part_never_claims_less_than_its_loss(epsilon):
 def test_a_rho_of_zero_converts_to_nothing():
     assert zcdp_epsilon(Fraction(0), Fraction(1, 10**6)) == 0.0
     assert 0.0 < zcdp_epsilon(Fraction(1, 10**30), Fraction(1, 10**6)) < 1e-13
+    assert 0.0 < zcdp_epsilon(Fraction(1, 10**6), Fraction(1, 2)) < 1e-300
+
+
+@pytest.mark.parametrize("text", ["0.1", "0.3", "0.7", "1e-6", "3e-7", "0.5", "0"])
+def test_floats_for_another_package_are_not_below_the_decimals(text):
+    number = _float_above(Fraction(text))
+    assert np.nextafter(number, -1) < Fraction(text) <= Fraction(number)

@@ -158,3 +158,15 @@ def test_a_scale_that_overflows_is_refused():
     for calibrate in (laplace_scale, zcdp_sigma):
         with pytest.raises(PrivacyError, match="too large for a float64"):
             calibrate(1e-300, 1e300)
+
+
+def test_budgets_that_are_met_exactly_cost_nothing_more():
+    """Powers of two: the textbook's scale is a float, and no larger one is taken."""
+    assert laplace_scale(0.5, 2.0) == 4.0
+    assert zcdp_sigma(0.125, 2.0) == 4.0
+    assert zcdp_sigma(2.0, 1.0) == 0.5
+
+
+def test_scales_below_every_float_are_the_smallest():
+    assert laplace_scale(1e300, 1e-300) == 5e-324
+    assert zcdp_sigma(1e300, 1e-300) == 5e-324
