@@ -1,0 +1,76 @@
+"""What becomes of a check that passes, fails, is left out or is expected to fail."""
+
+import pytest
+from sklearn.exceptions import SkipTestWarning
+
+from skfuncpriv.testing import (
+    check_private_estimator,
+    parametrize_with_private_checks,
+)
+from skfuncpriv.testing._run import CHECKS
+from tests.testing.private_mean import PrivateNumberMean
+from tests.testing.test_broken import BOUNDS, case_of
+
+STATES = "check_bad_random_states_are_refused"
+DELTAS = "check_bad_deltas_are_refused"
+WARNED = "check_neighbours_are_warned_alike"
+
+
+class Failing(PrivateNumberMean):
+    """It stops, with an error of its own."""
+
+    def fit(self, X, y=None):
+        raise KeyError("broken")
+
+
+def outcomes(model, *names, **options):
+    found = check_private_estimator(model, case_of(model), only=names, **options)
+    return {outcome.name: str(outcome) for outcome in found}
+
+
+def test_each_outcome_has_its_status():
+    model = PrivateNumberMean(bounds=BOUNDS)
+    assert outcomes(model, STATES) == {STATES: f"{STATES}: passed"}
+    with pytest.warns(SkipTestWarning, match=f"{DELTAS} is skipped"):
+        (text,) = outcomes(model, DELTAS).values()
+    assert text.startswith(f"{DELTAS}: skipped: ")
+    failing, reason = Failing(bounds=BOUNDS), {STATES: "the reason"}
+    expected = outcomes(failing, STATES, expected_failed_checks=reason)
+    assert expected == {STATES: f"{STATES}: xfail: the reason"}
+    (text,) = outcomes(failing, STATES, on_fail=None).values()
+    assert text.startswith(f"{STATES}: failed: ")
+
+
+def test_all_failures_are_raised_together():
+    with pytest.raises(AssertionError, match=f"(?s){STATES}.*{WARNED}.*KeyError"):
+        outcomes(Failing(bounds=BOUNDS), STATES, WARNED)
+    reason = {STATES: "the reason"}
+    with pytest.raises(AssertionError, match="passes, though it is expected to fail"):
+        outcomes(
+            PrivateNumberMean(bounds=BOUNDS), STATES, expected_failed_checks=reason
+        )
+
+
+def test_unknown_names_are_refused():
+    model = PrivateNumberMean(bounds=BOUNDS)
+    with pytest.raises(ValueError, match="'check_nothing' is no check"):
+        outcomes(model, "check_nothing")
+    with pytest.raises(ValueError, match="'check_nothing' is no check"):
+        outcomes(model, STATES, expected_failed_checks={"check_nothing": "why"})
+    with pytest.raises(ValueError, match="on_fail must be 'raise' or None, got 'rise'"):
+        outcomes(model, STATES, on_fail="rise")
+
+
+def test_a_test_is_decorated_with_all_pairs():
+    model = PrivateNumberMean(bounds=BOUNDS)
+    mark = parametrize_with_private_checks(
+        [model], case=case_of, expected_failed_checks=lambda _: {STATES: "the reason"}
+    )
+    names, pairs = mark.args
+    assert names == ("estimator", "check")
+    assert [pair.id for pair in pairs] == [f"PrivateNumberMean0-{k}" for k in CHECKS]
+    (excused,) = [pair for pair in pairs if pair.marks]
+    assert excused.id.endswith(STATES)
+    assert excused.marks[0].kwargs["strict"]
+    estimator, check = excused.values
+    check(estimator)
