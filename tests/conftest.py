@@ -30,3 +30,13 @@ def _close_figures():
 
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def strictness_restored(monkeypatch):
+    """Leave strict mode off, here and in the processes that are started later."""
+    from skfuncpriv import config
+
+    monkeypatch.setenv("SKFUNCPRIV_STRICT", "0")
+    yield
+    config(strict=False)

@@ -19,12 +19,7 @@ from skfuncpriv._config import is_strict
 CURVES = np.linspace(0, 1, 60).reshape(20, 3)
 
 
-@pytest.fixture(autouse=True)
-def restored(monkeypatch):
-    """Leave the process as it was."""
-    monkeypatch.setenv("SKFUNCPRIV_STRICT", os.environ.get("SKFUNCPRIV_STRICT", "0"))
-    yield
-    skfuncpriv.config(strict=False)
+pytestmark = pytest.mark.usefixtures("strictness_restored")
 
 
 @pytest.fixture

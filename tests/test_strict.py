@@ -60,7 +60,10 @@ from skfuncpriv.noise import OperatingSystemBits, SeededBits
 from skfuncpriv.testing import recorded, silenced
 from tests.test_common import CENTRAL, LOCAL
 
-pytestmark = pytest.mark.filterwarnings("ignore::skfuncpriv.NoiseDominatesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfuncpriv.NoiseDominatesWarning"),
+    pytest.mark.usefixtures("strictness_restored"),
+]
 
 N_PEOPLE = 24
 PRIVATE_LOCAL = [model for model in LOCAL if hasattr(model, "ledger")]
@@ -69,14 +72,6 @@ PRIVATE_LOCAL = [model for model in LOCAL if hasattr(model, "ledger")]
 def name_of(estimator):
     options = [estimator.get_params().get(k) for k in ("mechanism", "method", "loss")]
     return "-".join([type(estimator).__name__, *filter(None, options)])
-
-
-@pytest.fixture(autouse=True)
-def restored(monkeypatch):
-    """Leave the process as it was."""
-    monkeypatch.setenv("SKFUNCPRIV_STRICT", "0")
-    yield
-    config(strict=False)
 
 
 @pytest.fixture

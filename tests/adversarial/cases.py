@@ -27,7 +27,6 @@ from skfuncpriv.noise import (
 from tests.test_common import CENTRAL
 
 N_COLUMNS = 12
-PUBLIC_STREAMS = (2, 3, 4, 5)  # bands, denoisers, their priors, noise of covariances
 
 
 def name_of(model):
@@ -203,11 +202,6 @@ def finite_everywhere(model):
         assert all(math.isfinite(x) for x in numbers), name
     if hasattr(model, "noise_std_"):
         assert (np.asarray(model.noise_std_) > 0).all()
-
-
-def fitted_attributes(model):
-    parameters = model.get_params(deep=False)
-    return {key: value for key, value in vars(model).items() if key not in parameters}
 
 
 def public_points(model):

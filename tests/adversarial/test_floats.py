@@ -22,10 +22,10 @@ from skfuncpriv.noise import (
     release_lattice,
 )
 from skfuncpriv.summaries import _bins, _coefficients, _grid, _people
+from skfuncpriv.testing._tools import fitted_attributes
 from tests.adversarial.cases import (
     check_path,
     each_estimator,
-    fitted_attributes,
     path_of,
     people,
     ready,

@@ -17,8 +17,8 @@ from skfuncpriv import (
     PrivateSparseMean,
 )
 from skfuncpriv.noise import NoiseLaw, SeededBits
+from skfuncpriv.testing._randomness import PUBLIC_STREAMS
 from tests.adversarial.cases import (
-    PUBLIC_STREAMS,
     each_estimator,
     people,
     public_points,

@@ -22,12 +22,7 @@ ROWS = np.linspace(0, 1, 40).reshape(10, 4)
 MEAN = ICLPMean(bounds=(0, 1), n_basis=1, denoise=False, rounds=1)
 
 
-@pytest.fixture(autouse=True)
-def _lenient(monkeypatch):
-    """Leave the process as it was."""
-    monkeypatch.setenv("SKFUNCPRIV_STRICT", "0")
-    yield
-    skfuncpriv.config(strict=False)
+pytestmark = pytest.mark.usefixtures("strictness_restored")
 
 
 def difference(seeds, secret=0.8125):

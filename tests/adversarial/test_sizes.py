@@ -5,11 +5,11 @@ import pickle
 import pytest
 
 from skfuncpriv.privacy import BudgetLedger
+from skfuncpriv.testing._tools import fitted_attributes
 from tests.adversarial.cases import (
     check_path,
     each_estimator,
     finite_everywhere,
-    fitted_attributes,
     path_of,
     people,
     ready,

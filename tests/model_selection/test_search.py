@@ -36,7 +36,7 @@ from skfuncpriv import (
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.model_selection import RandomStopping
 from skfuncpriv.noise import NoiseLaw, OperatingSystemBits, SeededBits
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 from tests.model_selection.cases import (
     BANDWIDTHS,
     Favourite,

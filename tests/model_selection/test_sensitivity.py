@@ -35,7 +35,7 @@ from skfuncpriv.model_selection._votes import (
     whole_votes,
 )
 from skfuncpriv.noise import SeededBits
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import recorded
 from tests.model_selection.cases import (
     BANDWIDTHS,
     Favourite,

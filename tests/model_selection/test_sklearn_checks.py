@@ -13,8 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfuncpriv import ICLPMean, PrivateGridSearchCV
 from skfuncpriv.noise import RandomBits
-from skfuncpriv.testing import PrivateCase, check_private_estimator
-from tests.iclp.spine import recorded
+from skfuncpriv.testing import PrivateCase, check_private_estimator, recorded
 from tests.model_selection.cases import kde_search, points
 from tests.test_common import CENTRAL, expected_failures
 
