@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -155,8 +156,10 @@ class _Curtain(BaseException):
 
 def fit(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
     """Fit with groups, which a pipeline hands to its last step."""
-    parameters = {} if groups is None else {f"{prefix(estimator)}groups": groups}
-    return estimator.fit(X, y, **parameters)
+    if groups is None:
+        return estimator.fit(X, y)
+    with config_context(enable_metadata_routing=False):  # it would take no names
+        return estimator.fit(X, y, **{f"{prefix(estimator)}groups": groups})
 
 
 def fit_to_promise(

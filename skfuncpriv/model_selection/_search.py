@@ -293,7 +293,8 @@ class PrivateGridSearchCV(Delegate):
         check_estimator(self.estimator)
         if delta > 0 and not hasattr(final(self.estimator), "delta"):
             raise PrivacyError(
-                f"{type(final(self.estimator)).__name__} has no delta: leave delta=0"
+                f"{type(final(self.estimator)).__name__} has no delta to spend: leave "
+                f"delta=0, got {self.delta!r}"
             )
         if isinstance(self.method, RandomStopping):
             stopping = self.method

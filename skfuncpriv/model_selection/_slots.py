@@ -21,7 +21,7 @@ def check_splitter(cv: Any, selection_size: float) -> None:
         raise ValueError(f"selection_size must be in (0, 1), got {selection_size!r}")
     if cv is None:
         return
-    name = getattr(type(cv), "__name__", "")
+    name = cv if isinstance(cv, int) else type(cv).__name__
     if type(cv) not in _SPLITTERS:
         raise PrivacyError(
             f"cv={name} is refused: training sets of several folds overlap, so that "

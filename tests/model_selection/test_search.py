@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.metrics import make_scorer, mean_squared_error
@@ -426,6 +427,9 @@ def test_a_pipeline_is_searched_through():
     grid = {"privatekde__bandwidth": [0.4, 4.0]}
     search = PrivateGridSearchCV(pipeline, grid, epsilon=1e4)
     groups = np.repeat(np.arange(100), 2)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(X, groups=groups)
+    assert search.guarantee_.unit == "person"
     assert search.fit(X, groups=groups).best_index_ == 0
     assert search.best_estimator_[-1].guarantee_ == search.guarantee_
     assert search.guarantee_.unit == "person"
