@@ -8,7 +8,6 @@ from sklearn.base import clone
 
 from skfuncpriv.testing import silenced, table_case
 from skfuncpriv.testing._secrets import Secrets, reachable
-from skfuncpriv.testing._tools import fitted_attributes  # noqa: F401 - for attacks
 from tests.test_common import CENTRAL
 
 
