@@ -25,6 +25,7 @@ from ..gaussian_process import OnlineGaussianProcess
 from ..local import BasisProjector
 from ..local._base import LocalPrivatizer
 from ..privacy import PrivacyGuarantee
+from ._delegate import Delegate
 
 SET_BY_THE_SEARCH = ("epsilon", "delta", "ledger", "random_state")
 
@@ -46,13 +47,13 @@ def check_estimator(estimator: Any) -> None:
         _check_steps(estimator)
     last = final(estimator)
     is_central = isinstance(last, PrivateEstimator) and not isinstance(
-        last, LocalPrivatizer | OnlineGaussianProcess
+        last, Delegate | LocalPrivatizer | OnlineGaussianProcess
     )
     if not is_central or "epsilon" not in last.get_params(deep=False):
         raise PrivacyError(
             f"estimator must be a private estimator of the central model, or a "
-            f"Pipeline that ends in one, got {type(last).__name__}: the guarantee of "
-            "others is unknown"
+            f"Pipeline that ends in one, and no search, got {type(last).__name__}: the "
+            "guarantee of others is unknown"
         )
     for name in ("ledger", "random_state"):
         if getattr(last, name, None) is not None:

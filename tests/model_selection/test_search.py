@@ -245,6 +245,7 @@ def test_inner_ledgers_and_seeds_are_refused(stated):
         GeoPrivateCurve(epsilon=1.0, bounds=(0, 1)),
         OnlineGaussianProcess(kernel=GaussianKernel(1.0), sensitivity=1.0, delta=1e-6),
         GridSearchCV(PrivateKDE(bounds=(0, 1)), {"bandwidth": [1.0]}),
+        PrivateGridSearchCV(PrivateKDE(bounds=(0, 1)), {"bandwidth": [1.0]}),
         make_pipeline(StandardScaler(), PrivateKDE(bounds=(0, 1))),
         make_pipeline(
             FunctionTransformer(lambda X: X - X.mean()), PrivateKDE(bounds=1)
