@@ -1,5 +1,9 @@
 """What becomes of a check that passes, fails, is left out or is expected to fail."""
 
+import inspect
+import re
+from pathlib import Path
+
 import pytest
 from sklearn.exceptions import SkipTestWarning
 
@@ -74,3 +78,14 @@ def test_a_test_is_decorated_with_all_pairs():
     assert excused.marks[0].kwargs["strict"]
     estimator, check = excused.values
     check(estimator)
+
+
+def test_the_page_on_mechanisms_lists_all_checks():
+    page = Path(__file__).parents[2].joinpath("doc", "mechanisms.rst").read_text()
+    table = re.findall(r"   \* - (.+)\n     - (.+\n(?:       .+\n)*)", page)
+    listed = {f"check_{name.replace(' ', '_')}": text.split() for name, text in table}
+    first_lines = {
+        name: inspect.getdoc(check).splitlines()[0].split()
+        for name, check in CHECKS.items()
+    }
+    assert list(listed.items()) == list(first_lines.items())
