@@ -82,11 +82,11 @@ MEANS = [
         ROUNDS_TESTS,
     ),
     (
-        CLIP,
-        ICLP + "_rounds.py",
-        "np.minimum(np.linalg.norm(residuals, axis=1), largest)",
-        "np.linalg.norm(residuals, axis=1)",
-        ROUNDS_TESTS,
+        FACTOR,
+        ICLP + "_radius.py",
+        "scores = -beyond - price",
+        "scores = -2 * beyond - price",
+        RADIUS_TESTS,
     ),
     (FACTOR, ICLP + "_radius.py", "_HALF = 0.5", "_HALF = 0.25", RADIUS_TESTS),
     (
@@ -295,8 +295,8 @@ REGRESSION = [
     (
         CLIP,
         ICLP + "_targets.py",
-        "return np.clip(values, self.low, self.high)",
-        "return values",
+        "np.clip((y - self.center) / self.map[0, 0], -1.0, 1.0)[:, None]",
+        "((y - self.center) / self.map[0, 0])[:, None]",
         "tests/iclp/test_regressor_privacy.py tests/iclp/test_regression_attacks.py",
     ),
     (

@@ -288,14 +288,11 @@ def judge_handmade(only: str) -> None:
         lines = range(line, line + old.count("\n") + 1)
         changed = source.replace(old, new)
         outcome = judge(path, changed, tests.split(), lines, base)
-        rows.append(
-            ("handmade", kind, path, f"{old.strip()} -> {new.strip()}", outcome)
-        )
+        rows.append((name, outcome))
         print(f"{outcome[:60]:60s} {name}", flush=True)
     print(Counter(row[-1].split()[0] for row in rows))
-    if not only:
-        header = ("list", "kind", "module", "mutant", "outcome")
-        replace(HERE / "handmade.csv", header, "handmade", rows)
+    for row in rows:
+        replace(HERE / "handmade.csv", ("mutant", "outcome"), row[0], [row])
 
 
 def main() -> None:

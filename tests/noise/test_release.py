@@ -222,13 +222,34 @@ def test_huge_floats_saturate_instead_of_overflowing():
     assert abs(released[0, 2]) < 2**26
 
 
+@pytest.mark.parametrize("roundoff", [2.0**-53, math.inf], ids=["filter", "exact"])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_huge_floats_are_moved_to_the_same_end_by_both_paths(sign, force_refinement):
-    """The filter clips at 2^61 steps; so does exact arithmetic."""
+def test_huge_floats_are_moved_to_the_same_end(sign, roundoff, monkeypatch):
+    """Clipped at 2^61 steps, by the filter and in exact arithmetic."""
+    monkeypatch.setattr(law_module, "ROUNDOFF", roundoff)
     law, values = IndependentLaplace((1.0,)), np.array([[sign * 1e308]])
     released = law.release(values, Lattice(-20), SeededBits(0))
     noise = law.release(np.zeros((1, 1)), Lattice(-20), SeededBits(0))
-    assert released[0, 0] == sign * 2**61 + noise[0, 0]
+    assert abs(int(released[0, 0]) - int(noise[0, 0]) - sign * 2**61) <= 2**9  # floats
+
+
+def test_ties_that_floats_cannot_see_are_rounded_exactly():
+    """Values 2^-60 on either side of where draws, known in advance, tip over."""
+    law, n = IndependentLaplace((1.0,)), 60
+    words = np.random.default_rng(1).integers(0, 2**64, (n, 1), dtype=np.uint64)
+    coming = RecordedBits(3)
+    draws = [
+        oracle_draw(law, words[row], coming.words(1))[0] * mp.mpf(2) ** 100
+        for row in range(n)
+    ]
+    sides = np.where(np.arange(n) % 2, 2**40, -(2**40)).tolist()
+    half = [mp.floor(mp.mpf(2) ** 99 - draw) for draw in draws]
+    values = np.array([[int(h) + d] for h, d in zip(half, sides, strict=True)])
+    value = FixedPoint(values.astype(object), Lattice(-100), 2**110)
+    bits = RecordedBits(3, words)
+    released = law.release(value, Lattice(0), bits)
+    np.testing.assert_array_equal(released[:, 0], [side > 0 for side in sides])
+    assert len(bits.given) == 1 + n  # all of them were refined, once
 
 
 def test_draws_beyond_every_integer_saturate():
