@@ -107,10 +107,9 @@ class BudgetLedger:
     >>> from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = BudgetLedger(f"{folder}/budget.db", epsilon=3.0)
-    ...     income = BudgetLedger(ledger.add_scope("income", epsilon=1.0))
-    ...     income.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), "mean")
-    ...     print(income.remaining.epsilon, ledger.remaining.epsilon)
-    0.9 2.9
+    ...     ledger.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), "mean")
+    ...     print(ledger.remaining.epsilon)
+    2.9
     """
 
     def __init__(
