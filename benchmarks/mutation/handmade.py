@@ -24,7 +24,10 @@ SPARSE_TESTS = "tests/iclp/test_sparse_sensitivity.py tests/iclp/test_sparse_mea
 BERNSTEIN_TESTS = "tests/iclp/test_bernstein_mean.py"
 ROUNDS_TESTS = "tests/iclp/test_rounds.py"
 RADIUS_TESTS = "tests/iclp/test_radius.py"
-DENSITY_TESTS = "tests/density/test_sensitivity.py tests/density/test_attacks.py"
+DENSITY_TESTS = (
+    "tests/density/test_outside.py tests/density/test_sensitivity.py "
+    "tests/density/test_attacks.py"
+)
 LATTICE_TESTS = "tests/density/test_bernstein.py"
 BUMP_TESTS = "tests/gaussian_process/test_density_sensitivity.py"
 RELEASER_TESTS = (
