@@ -31,6 +31,7 @@ DENSITY_TESTS = (
 LATTICE_TESTS = "tests/density/test_bernstein.py"
 BUMP_TESTS = "tests/gaussian_process/test_density_sensitivity.py"
 RELEASER_TESTS = (
+    "tests/gaussian_process/test_adapters.py "
     "tests/gaussian_process/test_noise.py tests/gaussian_process/test_sensitivity.py"
 )
 MACHINE_TESTS = (
@@ -38,7 +39,7 @@ MACHINE_TESTS = (
     "tests/gaussian_process/test_machine_sensitivity.py"
 )
 LOCAL_TESTS = "tests/test_local_ledger.py tests/test_local_estimators.py"
-ESTIMATOR_TESTS = "tests/test_private_estimators.py"
+ESTIMATOR_TESTS = "tests/iclp/test_frl_mean.py tests/iclp/test_moment_attacks.py"
 
 MEANS = [
     (FACTOR, ICLP + "_plan.py", "SENSITIVITY = 2 *", "SENSITIVITY = 1 *", MEAN_TESTS),

@@ -96,3 +96,13 @@ def test_values_with_errors_move_by_no_more_than_was_paid():
     )
     paid = function.sensitivity(1, EXPANSION, False) - EXPANSION.gain
     assert 0.2 * paid < np.linalg.norm(plus - minus) <= paid
+
+
+def test_roundings_of_everybody_are_paid():
+    """With rows of many people averaged, the coordinates of each may be off."""
+    function, n = DensityFunction(KERNEL, KERNEL, LOW, HIGH), 10**6
+    exact = math.sqrt(2) * EXPANSION.gain
+    wrong = 2 * EXPANSION.rounding(1.0)
+    alone, grouped = (function.sensitivity(n, EXPANSION, g) for g in (False, True))
+    assert alone >= function._family.change * EXPANSION.gain + wrong
+    assert grouped - alone >= (n - 1) * wrong > 1e-9 * exact
