@@ -39,6 +39,7 @@ MACHINE_TESTS = (
     "tests/gaussian_process/test_machine_sensitivity.py"
 )
 LOCAL_TESTS = "tests/test_local_ledger.py tests/test_local_estimators.py"
+CHARGED = "tests/test_common.py::check_every_release_is_charged_before_the_draw"
 ESTIMATOR_TESTS = "tests/iclp/test_frl_mean.py tests/iclp/test_moment_attacks.py"
 
 MEANS = [
@@ -571,7 +572,7 @@ CHARGES = [
         PACKAGE + "_base.py",
         "        self._charge(guarantee)\n",
         "",
-        ESTIMATOR_TESTS,
+        CHARGED,
     ),
     (
         "stale guarantee",
@@ -581,20 +582,25 @@ CHARGES = [
         ESTIMATOR_TESTS,
     ),
     *(
-        (CHARGE, module, OPEN, SKIPPED, tests)
-        for module, tests in (
-            (ICLP + "_mean.py", "tests/iclp/test_mean.py"),
-            (ICLP + "_baseline.py", "tests/iclp/test_frl_mean.py"),
-            (ICLP + "_sparse_mean.py", "tests/iclp/test_sparse_mean.py"),
-            (ICLP + "_covariance_base.py", "tests/iclp/test_covariance.py"),
-            (ICLP + "_regressor.py", "tests/iclp/test_regressor_privacy.py"),
-            (ICLP + "_classifier.py", "tests/iclp/test_classifier.py"),
-            (DENSITY + "_kde.py", "tests/density/test_kde.py"),
-            (DENSITY + "_bernstein.py", LATTICE_TESTS),
-            (PROCESS + "_releaser.py", "tests/gaussian_process/test_releaser.py"),
-            (PROCESS + "_machine.py", "tests/gaussian_process/test_machines.py"),
-            (PROCESS + "_online.py", "tests/gaussian_process/test_online.py"),
+        (CHARGE, ICLP + module, OPEN, SKIPPED, CHARGED)
+        for module in (
+            *("_mean.py", "_baseline.py", "_sparse_mean.py", "_covariance_base.py"),
+            *("_regressor.py", "_classifier.py"),
         )
+    ),
+    *(
+        (CHARGE, module, OPEN, SKIPPED, CHARGED)
+        for module in (
+            *(DENSITY + "_kde.py", DENSITY + "_bernstein.py"),
+            *(PROCESS + "_releaser.py", PROCESS + "_machine.py"),
+        )
+    ),
+    (
+        CHARGE,
+        PROCESS + "_online.py",
+        OPEN,
+        SKIPPED,
+        "tests/gaussian_process/test_online.py",
     ),
 ]
 

@@ -120,6 +120,17 @@ def run_tests(tests: list[str], watch: Watch, *options: str) -> int:
     return int(pytest.main([*fixed, *options, *tests], plugins=[watch]))
 
 
+def is_asked(test: str, tests: list[str]) -> bool:
+    """Whether a test is among those of ``path`` or ``path::part of its name``."""
+    pairs = (asked.partition("::")[::2] for asked in tests)
+    return any(test.startswith(path) and part in test for path, part in pairs)
+
+
+def paths(tests: list[str]) -> list[str]:
+    """The files and folders of tests."""
+    return sorted({asked.split("::")[0] for asked in tests})
+
+
 def measure(tests: list[str]) -> dict[str, Any]:
     """Seconds of each test, and for each file which tests run which line."""
     import coverage
@@ -128,8 +139,8 @@ def measure(tests: list[str]) -> dict[str, Any]:
         data_file=None, source=["skfuncpriv"], config_file=False, branch=False
     )
     lines.start()
-    watch = Watch(lines=lines)
-    run_tests(tests, watch)
+    watch = Watch(order=lambda test: 0 if is_asked(test, tests) else None, lines=lines)
+    run_tests(paths(tests), watch)
     lines.stop()
     data = lines.get_data()
     ran = {
@@ -145,12 +156,10 @@ def judge(
     """Put a source in the place of a module and return what the tests say."""
     seconds, ran = base["seconds"], base["ran"].get(path, {})
     first = {test for line in lines for test in ran.get(str(line), [])}
-    files = tuple(tests)
 
     def order(test: str) -> Any:
-        is_asked = test.startswith(files) and (not first or test in first)
-        is_asked = is_asked and test not in base["failed"]
-        return seconds.get(test, 0.0) if is_asked else None
+        chosen = is_asked(test, tests) and (not first or test in first)
+        return seconds.get(test, 0.0) if chosen and test not in base["failed"] else None
 
     original = Path(path).read_text()
     # the change may keep second and size, so that a compiled file would be believed
@@ -165,7 +174,7 @@ def judge(
                     del sys.modules[name]
         processor_limit(60)
         watch = Watch(order, seconds)
-        return [run_tests(tests, watch, "-x"), watch.failed]
+        return [run_tests(paths(tests), watch, "-x"), watch.failed]
 
     try:
         Path(path).write_text(source)
@@ -215,7 +224,7 @@ def baseline(tests: list[str]) -> dict[str, Any]:
     for test in base["failed"]:
         print(f"left out, as it fails without a mutant: {test}")
     with open(os.devnull, "w") as silence, contextlib.redirect_stdout(silence):
-        run_tests(tests, Watch(), "--collect-only")
+        run_tests(paths(tests), Watch(), "--collect-only")
     return base
 
 
@@ -277,7 +286,11 @@ def equivalents() -> set[str]:
 def judge_handmade(only: str) -> None:
     """Judge the mutants that were written by hand: all of them must be killed."""
     rows = []
-    chosen = [m for m in MUTANTS if only in f"{m[0]}: {m[1]}: {m[2]}"]
+    chosen = [
+        mutant
+        for mutant in MUTANTS
+        if any(text in ": ".join(mutant[:3]) for text in only.split("|"))
+    ]
     base = baseline(sorted({test for m in chosen for test in m[4].split()}))
     for kind, path, old, new, tests in chosen:
         name = f"{kind}: {path}: {old.strip()} -> {new.strip()}"
@@ -302,7 +315,11 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--handmade", action="store_true")
-    parser.add_argument("--only", default="", help="mutants with this text in the name")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="mutants with this text in the name; of the list also A|B",
+    )
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
