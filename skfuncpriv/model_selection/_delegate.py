@@ -129,6 +129,28 @@ class Delegate(PrivateEstimator):
         check_is_fitted(self)
         return self.best_estimator_.score_samples(X)
 
+    @available_if(_delegates("score"))
+    def score(self, X: Any, y: Any = None) -> float:
+        """Score rows by the chosen estimator.
+
+        It is a number about the rows: of private ones it is not private. Refused in
+        strict mode.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows.
+        y : array-like, default=None
+            Their targets.
+
+        Returns
+        -------
+        float
+            Its `score`.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y)
+
     @available_if(_delegates("sample"))
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw from what the chosen estimator released, which is free.

@@ -76,8 +76,8 @@ def cases():
     box = {"bounds": (-5, 5), "n_components": 8, "epsilon": 50.0, **SEED}
     machines = fitted([PrivateKernelRegressor(y_bounds=(-1, 2), psi=p, **box)
                        for p in (0.1, 1.0)], line, line[:, 0])  # fmt: skip
-    classifiers = fitted([PrivateKernelClassifier(psi=p, **box) for p in (0.1, 1.0)],
-                         line, LABELS)  # fmt: skip
+    classifiers = [PrivateKernelClassifier(psi=0.1, **box).fit(line, labels)
+                   for labels in (LABELS, 1 - LABELS)]  # they disagree  # fmt: skip
     error = IntegratedSquaredError()
     yield "density", error, kdes, line, None
     yield "likelihood", LogLikelihood(-6.0, 0.0), kdes, line, None
@@ -128,7 +128,9 @@ def test_one_person_moves_differences_by_four_halves(case):
     moves = gaps.max(axis=0) - gaps.min(axis=0)  # the most over all pairs of rows
     assert moves.max() <= 4 * half
     if isinstance(score, Accuracy | Favourite):
-        assert moves.max() == 4 * half or len(models) == 2 == moves.ndim
+        assert moves.max() == 4 * half
+    if case is CASES["density"]:
+        assert moves.max() > 0.999 * 4 * half
 
 
 def test_votes_are_clipped_last():
