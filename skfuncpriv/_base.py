@@ -42,8 +42,18 @@ class PrivateEstimator(StrictEstimator):
 
     A central one computes its bounded contributions, then calls `_open_release` once;
     a local one charges in every `transform`. Only after that is noise drawn. An error
-    later on leaves the charge in the ledger. Subclasses have the parameters `ledger`
-    and `random_state`, call `_check_ledger` first of all, and set `guarantee_` last.
+    later on leaves the charge in the ledger.
+
+    Notes
+    -----
+    For subclasses, which have the parameters `ledger` and `random_state`, in the order
+    in which `fit` goes through them:
+
+    - ``_check_ledger()``, first of all: refuses what is no ledger, and in strict mode
+      what is forbidden then;
+    - ``_open_release(guarantee, n_people)``: warns of a large delta, charges the
+      ledger, and forgets an older release; noise is drawn after it;
+    - ``guarantee_``, last of all: without it the estimator counts as not fitted.
 
     Examples
     --------

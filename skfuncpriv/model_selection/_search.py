@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from .._validation import check_delta, check_flag, check_positive
+from .._validation import check_delta, check_positive
 from ..exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from ..noise import random_bits
 from ._candidates import (
@@ -193,7 +193,7 @@ class PrivateGridSearchCV(Delegate):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> PrivateGridSearchCV:
-        """Choose a candidate and fit it.
+        """Choose a candidate and fit it, without sample weights.
 
         Parameters
         ----------
@@ -288,7 +288,6 @@ class PrivateGridSearchCV(Delegate):
         share = self.search_share
         if share is not None and check_positive(share, "search_share") >= 1:
             raise ValueError(f"search_share must be in (0, 1), got {share!r}")
-        check_flag(self.verbose, "verbose")
         check_splitter(self.cv, self.selection_size)
         check_estimator(self.estimator)
         if delta > 0 and not hasattr(final(self.estimator), "delta"):
