@@ -293,7 +293,7 @@ def judge_handmade(only: str) -> None:
     ]
     base = baseline(sorted({test for m in chosen for test in m[4].split()}))
     for kind, path, old, new, tests in chosen:
-        name = f"{kind}: {path}: {old.strip()} -> {new.strip()}"
+        name = " ".join(f"{kind}: {path}: {old} -> {new}".split())
         source = Path(path).read_text()
         if source.count(old) != 1:
             raise SystemExit(f"found {source.count(old)} times: {name}")

@@ -184,7 +184,8 @@ def test_further_bits_are_drawn_until_the_rounding_is_decided():
     assert released[0, 0] == round(expected)
 
 
-def test_words_of_zeros_are_refined_in_every_law(law):
+@pytest.mark.parametrize("which", ["all", "first", "last"])
+def test_words_of_zeros_are_refined_in_every_law(law, which):
     """Draws that are unbounded for two rounds, in which only zeros come."""
 
     class Stubborn(RecordedBits):
@@ -194,12 +195,21 @@ def test_words_of_zeros_are_refined_in_every_law(law):
                 return self.given[-1]
             return super().words(count)
 
-    bits = Stubborn(6, np.zeros((1, law._n_words), dtype=np.uint64))
+    first = np.full((1, law._n_words), 2**62 + 2**40, dtype=np.uint64)
+    first[:, {"all": slice(None), "first": 0, "last": -1}[which]] = 0
+    if which == "last" and law.size % 2 == 0:  # the one before is the exponential
+        first[:, -2] = 0
+    bits = Stubborn(6, first)
     released = law.release(np.zeros((1, law.size)), Lattice(-30), bits)
-    words, *_, last = bits.given
-    assert len(bits.given) == 4
-    draw = oracle_draw(law, words, last, bits=192)
+    words, *rounds = bits.given
+    extra = [2**63] * law._n_words  # where floats decide, any further bits would do
+    if rounds:
+        columns = np.array(rounds, dtype=object).T
+        extra = [sum(int(w) << 64 * k for k, w in enumerate(c[::-1])) for c in columns]
+    draw = oracle_draw(law, words, extra, bits=64 * max(len(rounds), 1))
     expected = [int(mp.floor(z * mp.mpf(2) ** 30 + 0.5)) for z in draw]
+    if which == "all":
+        assert len(rounds) == 3
     np.testing.assert_array_equal(released[0], expected)
 
 
