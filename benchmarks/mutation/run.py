@@ -234,7 +234,8 @@ def write(package: str, rows: list[Any], total: int, seed: int) -> None:
     killed = kinds["killed"] + kinds[TIMED_OUT]
     counted = killed + kinds["survived"]
     score = killed / counted
-    error = math.sqrt(score * (1 - score) / counted * max(0, 1 - len(rows) / total))
+    share = (killed + 1) / (counted + 2)  # where all are killed one is not certain
+    error = math.sqrt(share * (1 - share) / counted * max(0, 1 - len(rows) / total))
     line = (
         package,
         total,
