@@ -79,10 +79,8 @@ def _show(args: Namespace) -> None:
     for record in history:
         scope = f"[{record.scope}]  " if record.scope else ""
         times = f"{record.times} x " if record.times > 1 else ""
-        moment = record.time.strftime("%Y-%m-%d %H:%M:%S UTC")
-        print(
-            f"    {moment}  {record.label}  {scope}{times}{of_traces(record.guarantee)}"
-        )
+        cost = f"{scope}{times}{of_traces(record.guarantee)}"
+        print(f"    {record.day} UTC  {record.label}  {cost}")
 
 
 def _add_scope(args: Namespace) -> None:

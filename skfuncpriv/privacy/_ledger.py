@@ -88,7 +88,8 @@ class BudgetLedger:
     also out of a pickle, and the process that opened it refuse another file at the same
     path, and an older copy that forgot charges, unless it was created there anew in
     the open. A new process cannot know; checksums notice damage, not an owner who edits
-    the file.
+    the file. It holds the day of each charge and no time: the time between two charges
+    would tell how long the work took, and so how many rows one person has, say.
 
     A charge to a *scope* counts in the scope and in the total. What a *partition* costs
     the total is the largest of what its parts were charged (see :func:`parallel`). All
@@ -328,8 +329,8 @@ class BudgetLedger:
 
         def charged(database: sqlite3.Connection, before: Contents) -> Mark:
             after = before.state.charged(scope, guarantee, times, where)
-            now = ledger_file.now()
-            record = LedgerRecord(now, label, guarantee, times, scope)
+            today = ledger_file.today()
+            record = LedgerRecord(today, label, guarantee, times, scope)
             return ledger_file.append_charge(database, before, record, after)
 
         self._handle.write(charged)
@@ -340,7 +341,7 @@ class BudgetLedger:
         Returns
         -------
         list of LedgerRecord
-            Time, label, guarantee, how often it was charged at once, and the scope.
+            Day, label, guarantee, how often it was charged at once, and the scope.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._ledger_file import Contents, LedgerRecord
 
-_COLUMNS = ("time", "label", "scope", "times")
+_COLUMNS = ("day", "label", "scope", "times")
 _GUARANTEE = (
     "definition",
     "epsilon",
@@ -71,7 +71,7 @@ def _as_json(contents: Contents, records: list[LedgerRecord]) -> str:
 
 def _fields(record: LedgerRecord) -> dict[str, Any]:
     return {
-        "time": record.time.isoformat(),
+        "day": record.day.isoformat(),
         "label": record.label,
         "scope": record.scope,
         "times": record.times,

@@ -5,6 +5,9 @@ and scopes. Every entry carries the SHA-256 of its content, of the entry before 
 of what is then spent by scope, which a third table holds as of the last one; so damage
 is noticed before a number is trusted. Connections are opened per call and closed at
 once: nothing is kept that a pickle, a fork or another thread could share.
+
+Readers are given this file, so it must not be a stopwatch: how long the work between
+two entries took depends on private counts. An entry has its day and nothing finer.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,7 @@ from ._ledger_identity import Mark
 from ._ledger_state import LedgerState, amount_fields, parse_state, state_text
 
 _APPLICATION = 0x736B6670  # "skfp"
-_VERSION = 3
+_VERSION = 4
 _BUSY_SECONDS = 120.0
 _LARGEST_INTEGER = 2**63 - 1
 
@@ -59,8 +62,9 @@ class LedgerRecord:
 
     Parameters
     ----------
-    time : datetime
-        When it was charged by the clock of the machine, in UTC.
+    day : date
+        When it was charged by the clock of the machine, in UTC. Nothing finer is kept:
+        the time between two charges would tell how long the private work took.
     label : str
         The public label given to ``charge``.
     guarantee : PrivacyGuarantee
@@ -81,7 +85,7 @@ class LedgerRecord:
     mean
     """
 
-    time: datetime
+    day: date
     label: str
     guarantee: PrivacyGuarantee
     times: int
@@ -194,7 +198,7 @@ def append_charge(
 ) -> Mark:
     """Write one charge and the exact total after it."""
     fields = {
-        "time": record.time.isoformat(),
+        "day": record.day.isoformat(),
         "label": record.label,
         "times": record.times,
         "guarantee": record.guarantee.to_dict(),
@@ -208,7 +212,7 @@ def append_scope(
     database: sqlite3.Connection, before: Contents, name: str, after: LedgerState
 ) -> Mark:
     """Write that a scope or a partition was added."""
-    fields = {"time": now().isoformat(), "scope": name}
+    fields = {"day": today().isoformat(), "scope": name}
     return _append(database, before, "scope", fields, after)
 
 
@@ -225,7 +229,7 @@ def read_records(database: sqlite3.Connection) -> list[LedgerRecord]:
             fields = json.loads(text)
             records.append(
                 LedgerRecord(
-                    datetime.fromisoformat(fields["time"]),
+                    date.fromisoformat(fields["day"]),
                     fields["label"],
                     PrivacyGuarantee.from_dict(fields["guarantee"]),
                     fields["times"],
@@ -252,9 +256,9 @@ def parse_guarantee(text: str) -> PrivacyGuarantee:
     return PrivacyGuarantee.from_dict(json.loads(text))
 
 
-def now() -> datetime:
-    """The clock of the machine, in UTC."""
-    return datetime.now(UTC)
+def today() -> date:
+    """The day by the clock of the machine, in UTC; a time would be a stopwatch."""
+    return datetime.now(UTC).date()
 
 
 @contextmanager

@@ -4,16 +4,18 @@ import dataclasses
 import multiprocessing
 import os
 import pickle
+import re
 import sqlite3
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 
+from skfuncpriv.__main__ import main
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
 from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 from skfuncpriv.privacy import _ledger_file as ledger_file
@@ -128,13 +130,57 @@ def test_times_is_all_or_nothing(path):
 
 def test_history(path):
     ledger = BudgetLedger(path, epsilon=1.0)
-    start = datetime.now(UTC)
+    start = ledger_file.today()
     ledger.charge(pure(0.1), "mean")
     ledger.charge(pure(0.2, seeded=True), "density")
     first, second = ledger.history()
     assert (first.label, first.guarantee, first.times) == ("mean", pure(0.1), 1)
     assert (second.label, second.guarantee) == ("density", pure(0.2, seeded=True))
-    assert start <= first.time <= second.time <= datetime.now(UTC)
+    assert start <= first.day <= second.day <= ledger_file.today()
+    assert type(first.day) is date
+
+
+def test_the_file_is_no_stopwatch(tmp_path, monkeypatch, capsys):
+    """Whatever readers are given is the same whenever in a day the charges were made.
+
+    Ids are random, and so are digests, which have the id in them.
+    """
+
+    class Clock:
+        def __init__(self, *times):
+            self.times = list(times)
+
+        def now(self, zone):
+            hour, minute, second, microsecond = self.times.pop(0)
+            return datetime(2024, 5, 1, hour, minute, second, microsecond, zone)
+
+    def seen(folder, clock):
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(ledger_file, "datetime", clock)
+        ledger = BudgetLedger("budget.db", epsilon=1.0, name="survey")
+        parts = ledger.add_partition("region", ["north", "south"])
+        address = ledger.add_scope("income", epsilon=0.5)
+        BudgetLedger(address).charge(pure(0.1), "mean")
+        BudgetLedger(parts["north"]).charge(pure(0.2), "density", times=2)
+        ledger.charge(pure(0.3))
+        assert clock.times == []
+        ledger.export("history.csv")
+        ledger.export("history.json")
+        assert main(["ledger", "show", "budget.db"]) == 0
+        records = repr(ledger.history())
+        texts = [file.read_bytes() for file in sorted(folder.iterdir())]
+        texts += [capsys.readouterr().out.encode(), records.encode()]
+        assert b"2024-05-01" in texts[0]
+        return [re.sub(b"[0-9a-f]{32,}", b"id or digest", text) for text in texts]
+
+    slow = [(hour, 5 * hour, 59, 7 * hour) for hour in range(5)]
+    first = seen(tmp_path / "quick", Clock(*[(23, 59, 59, 999_999)] * 5))
+    second = seen(tmp_path / "slow", Clock(*slow))
+    assert len(first) == 5
+    assert first == second
+    for text in first:
+        assert not re.search(rb"[0-9]{2}:[0-9]{2}", text)
 
 
 def test_a_seeded_charge_counts_and_shows(path):
@@ -427,7 +473,7 @@ def test_the_lock_of_one_process_holds_in_another(path):
         with ledger_file.writing(ledger.path) as database:
             waiting = pool.submit(try_charge, path, 0.6)
             before = ledger_file.read_contents(database)
-            record = ledger_file.LedgerRecord(ledger_file.now(), "", pure(0.6), 1)
+            record = ledger_file.LedgerRecord(ledger_file.today(), "", pure(0.6), 1)
             after = before.state.charged("", pure(0.6), 1, "")
             ledger_file.append_charge(database, before, record, after)
         assert waiting.result() is False
