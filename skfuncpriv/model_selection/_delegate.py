@@ -13,6 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator
 
+_NO_SCORES = (
+    "a private search has no {}: the scores of candidates are private and are not "
+    "released; see best_params_ for the choice, and costs_ for what was spent on it"
+)
+
 
 def _delegates(name: str) -> Callable[[Any], bool]:
     """Whether the best estimator has a method, or will have it."""
@@ -203,6 +208,16 @@ class Delegate(PrivateEstimator):
     def classes_(self) -> np.ndarray:
         """Labels of a classifier."""
         return self._fitted("classes_")
+
+    @property
+    def cv_results_(self) -> Any:
+        """Missing: scores are private."""
+        raise AttributeError(_NO_SCORES.format("cv_results_"))
+
+    @property
+    def best_score_(self) -> Any:
+        """Missing: scores are private."""
+        raise AttributeError(_NO_SCORES.format("best_score_"))
 
     def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tqdm import tqdm
-
 from .._validation import check_delta, check_positive
 from ..exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from ..noise import random_bits
@@ -18,6 +16,7 @@ from ._candidates import (
     released_again,
 )
 from ._delegate import Delegate
+from ._progress import average_runs, say
 from ._scoring import read_scoring
 from ._slots import check_splitter
 from ._stopping import RandomStopping
@@ -75,7 +74,7 @@ class PrivateGridSearchCV(Delegate):
         How many candidates are trained at once, by the backend of joblib. With a seed
         the result does not depend on it.
     verbose : bool, default=False
-        Show a progress bar over the candidates; none where their number is secret.
+        Say what is done, with a bar of the fits; none where their number is secret.
 
     Attributes
     ----------
@@ -216,6 +215,7 @@ class PrivateGridSearchCV(Delegate):
         candidates = read_grid(self.estimator, self.param_grid)
         score = read_scoring(self.scoring, self.estimator)
         bits = random_bits(self.random_state)
+        self._say(f"rehearsing {len(candidates)} candidates, which draws nothing")
         with collected_warnings():
             task = Task(self, candidates, (X, y, groups), bits)
             plan = task.exhaustive() if stopping is None else task.stopping(stopping)
@@ -226,6 +226,9 @@ class PrivateGridSearchCV(Delegate):
             for category in (LargeDeltaWarning, NoiseDominatesWarning):
                 warnings.simplefilter("ignore", category)
             slots = task.split()
+            if stopping is not None:
+                runs = average_runs(stopping, len(candidates))
+                self._say(f"about {runs:.3g} runs on average; their number is secret")
             search = self._choose if stopping is None else self._stop
             index, best = search(task, plan, score, slots)
 
@@ -246,8 +249,7 @@ class PrivateGridSearchCV(Delegate):
         (training, voters), bits = slots, task.bits
         leaders = [group[0] for group in plan.releases]
         jobs = [(k, plan.training, plan.promised[k]) for k in leaders]
-        bar = tqdm(jobs, desc="candidates", disable=not self.verbose)
-        trained = task.train(bar, training, self.n_jobs)
+        trained = task.train(jobs, training, self.n_jobs, verbose=self.verbose)
         models: list[Any] = [None] * len(task.candidates)
         for model, group in zip(trained, plan.releases, strict=True):
             models[group[0]] = model
@@ -255,7 +257,9 @@ class PrivateGridSearchCV(Delegate):
                 models[k] = released_again(model, task.candidates[k])
         index = 0
         if len(models) > 1:
+            self._say(f"choosing among {len(models)} candidates")
             index = choose(score, models, voters, plan.choice, bits)
+        self._say(f"last fit, on all {task.n_people} {task.unit}s")
         job = (index, plan.refit, plan.refitted[index])
         (best,) = task.train([job], task.data, None)
         return index, best
@@ -280,6 +284,11 @@ class PrivateGridSearchCV(Delegate):
                 if best is None or value > best[0]:
                     best = value, k, model
         return best[1:]
+
+    def _say(self, text: str) -> None:
+        """A line about what is public, if lines are wanted."""
+        if self.verbose:
+            say(text)
 
     def _check_parameters(self) -> RandomStopping | None:
         """Check what no data could make right; how the search stops, if at random."""

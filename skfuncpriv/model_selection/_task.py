@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from ..exceptions import PrivacyError
 from ..noise import RandomBits
 from ..privacy import PrivacyGuarantee, compose, parallel
 from ..privacy._exact import claim_at_least, claim_at_most
 from ._candidates import Fitting, fit_to_promise, shared_releases
+from ._progress import results
 from ._rows import people_by_label, take
 from ._slots import slot_sizes, split_people
 from ._stopping import RandomStopping
@@ -85,10 +86,10 @@ class Task:
     ) -> None:
         self.candidates, self.data, self.bits = candidates, data, bits
         self._search = search
-        self._unit = "row" if data[2] is None else "person"
+        self.unit = "row" if data[2] is None else "person"
         self._budget = float(search.epsilon), float(search.delta)
         self._fitting = Fitting(clone(search.estimator), None, bits.seeded)
-        self._fitting.rehearse(candidates[0], self._budget, self._unit, data)
+        self._fitting.rehearse(candidates[0], self._budget, self.unit, data)
         if is_classifier(search.estimator):  # a slot might miss some labels
             classes = np.unique(np.asarray(data[1]))
             self._fitting = replace(self._fitting, classes=classes)
@@ -121,7 +122,7 @@ class Task:
         choice = PrivacyGuarantee(
             definition="pure-dp",
             epsilon=search[0],
-            unit=self._unit,
+            unit=self.unit,
             seeded=self.bits.seeded,
         )
         costs = {
@@ -176,26 +177,27 @@ class Task:
         jobs: Iterable[tuple[int, Budget, PrivacyGuarantee]],
         data: Data,
         n_jobs: int | None,
+        *,
+        verbose: bool = False,
     ) -> list[Any]:
-        """Fit candidates within their budgets, with seeds that are drawn before."""
+        """Fit candidates within their budgets, with seeds that are drawn before.
+
+        A bar counts the fits that are done: never ask for it if their number is secret.
+        """
 
         def ready(k: int, budget: Budget) -> Any:
             seed = int(self.bits.words(1)[0]) if self.bits.seeded else 0
             return self._fitting.candidate(self.candidates[k], budget, seed)
 
         tasks = [(ready(k, budget), promised) for k, budget, promised in jobs]
-        if len(tasks) == 1:
-            return [fit_to_promise(*tasks[0], data)]
-        return Parallel(n_jobs=n_jobs)(
-            delayed(fit_to_promise)(estimator, promised, data)
-            for estimator, promised in tasks
-        )
+        calls = [delayed(fit_to_promise)(*task, data) for task in tasks]
+        return results(calls, n_jobs, verbose=verbose)
 
     def _rehearse(
         self, indices: Iterable[int], budget: Budget, data: Data
     ) -> dict[int, PrivacyGuarantee]:
         return {
-            k: self._fitting.rehearse(self.candidates[k], budget, self._unit, data)
+            k: self._fitting.rehearse(self.candidates[k], budget, self.unit, data)
             for k in indices
         }
 

@@ -35,7 +35,7 @@ from skfuncpriv import (
     config,
 )
 from skfuncpriv.gaussian_process import GaussianKernel
-from skfuncpriv.model_selection import RandomStopping
+from skfuncpriv.model_selection import RandomStopping, _progress, _task
 from skfuncpriv.noise import NoiseLaw, OperatingSystemBits, SeededBits
 from skfuncpriv.testing import recorded
 from tests.model_selection.cases import (
@@ -492,3 +492,70 @@ def test_strict_mode(tmp_path):
             with pytest.raises((PrivacyError, ValueError)):
                 outer.fit(points())
     assert len(ledger.history()) == 2
+
+
+@pytest.mark.parametrize("name", ["cv_results_", "best_score_"])
+def test_scores_are_private(name):
+    search = kde_search(epsilon=5.0).fit(points())
+    copy = pickle.loads(pickle.dumps(search))
+    for one in (kde_search(), search, clone(search), copy):
+        assert not hasattr(one, name)
+        with pytest.raises(AttributeError, match=rf"{name}: .*best_params_ .*costs_"):
+            getattr(one, name)
+    assert name not in repr(search)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_bar_counts_fits_that_are_done(n_jobs, monkeypatch, capsys):
+    seen, done = [], []
+
+    class Bar(_progress.tqdm):
+        def update(self, n=1):
+            seen.append(len(done))
+            return super().update(n)
+
+    monkeypatch.setattr(_progress, "tqdm", Bar)
+    fit = _task.fit_to_promise
+    monkeypatch.setattr(
+        _task, "fit_to_promise", lambda *given: (done.append(0), fit(*given))[1]
+    )
+    with parallel_config(backend="threading"):
+        search = kde_search(epsilon=5.0, random_state=0, n_jobs=n_jobs, verbose=True)
+        search.fit(points())
+    if n_jobs is None:
+        assert seen == [1, 2, 3, 4]  # the last fit counts in no bar that is shown
+    assert all(count > k for k, count in enumerate(seen))
+    said = capsys.readouterr().err
+    stages = ["rehearsing 3", "fits to train", "choosing among 3", "fit, on all 60"]
+    assert [said.index(text) for text in stages] == sorted(map(said.index, stages))
+    quiet = kde_search(epsilon=5.0, random_state=0).fit(points())
+    assert capsys.readouterr().err == ""
+    assert quiet.best_params_ == search.best_params_
+    np.testing.assert_array_equal(quiet.sample(9, 0), search.sample(9, 0))
+
+
+def test_a_backend_that_tells_nothing_serves_a_bar():
+    with parallel_config(backend="multiprocessing", n_jobs=1):
+        kde_search(epsilon=5.0, n_jobs=1, verbose=True).fit(points())
+
+
+def test_the_number_of_runs_is_never_said(capsys):
+    said = set()
+    for seed in range(5):
+        kde_search(method="random-stopping", verbose=True, random_state=seed).fit(
+            points()
+        )
+        said.add(capsys.readouterr().err)
+    (text,) = said
+    assert "about 12 runs on average; their number is secret" in text
+
+
+@pytest.mark.parametrize("eta", [-0.5, 0.0, 1.0, 2.0])
+def test_average_runs(eta):
+    """The mean of the law, from its terms."""
+    runs = np.arange(1, 900)
+    ratios = 0.75 * (runs[1:] - 1 + eta) / runs[1:]
+    terms = np.cumprod([1.0, *ratios])
+    mean = (runs * terms).sum() / terms.sum()
+    stopping = RandomStopping(eta=eta, gamma=0.25)
+    assert _progress.average_runs(stopping, 3) == pytest.approx(mean, rel=1e-12)
