@@ -66,8 +66,7 @@ class PrivacyGuarantee:
     [1]_, and the larger distance error covers both. Pure and zcdp compose to zcdp with
     epsilon^2/2 for the pure part [1]_. Zcdp and approx-dp are refused: convert first
     with :meth:`to_approx_dp`. Different units, neighbours or metrics are refused.
-    Numbers are read as the decimals they print:
-    0.1 + 0.2 is 0.3.
+    Numbers are read as the decimals they print: 0.1 + 0.2 is 0.3. ``sum`` works, too.
 
     References
     ----------
@@ -137,6 +136,9 @@ class PrivacyGuarantee:
         return guarantee_of(
             total, definition, like=farther, seeded=self.seeded or other.seeded
         )
+
+    def __radd__(self, other: object) -> PrivacyGuarantee:
+        return self if type(other) is int and other == 0 else NotImplemented  # of sum
 
     def to_approx_dp(
         self, delta: float, *, radius: float | None = None

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..exceptions import BudgetExceededError, PrivacyError
 from ._amount import Amount
+from ._exact import claim_at_least, claim_at_most
 from ._guarantee import (
     PrivacyGuarantee,
     amount_in,
@@ -27,6 +28,11 @@ from ._guarantee import (
 from ._partition import check_people_stay
 
 _SLASH = "/"
+_UNITS = {
+    "person": "this ledger is per person: pass groups= to fit",
+    "row": "this ledger is per row: leave out groups, or create a ledger per person "
+    "with BudgetLedger(path, ..., unit='person')",
+}
 
 
 @dataclass(frozen=True)
@@ -117,12 +123,14 @@ class LedgerState:
         after = account.plus(cost, guarantee)
         if after.spent == account.spent or not account.spent.fits(after.spent):
             raise PrivacyError(
-                f"a charge must cost something, which {times} x [{guarantee}] does "
-                "not; nothing was charged"
+                "a charge must cost something, which "
+                f"{_copies(guarantee, times)} does not; nothing was charged"
             )
         if not cost.fits(self.available(scope)):
+            left = self.available(scope)
             raise BudgetExceededError(
-                f"charging {times} x [{guarantee}] exceeds what is left, "
+                f"asked {self._text(cost)}, left {self._text(left, round_down=True)}: "
+                f"charging {_copies(guarantee, times)} exceeds what is left, "
                 f"[{self.remaining(scope)}], in {where}; nothing was charged"
             )
         if not scope:
@@ -198,6 +206,15 @@ class LedgerState:
     def _amount(self, guarantee: PrivacyGuarantee) -> Amount:
         return amount_in(self.budget.definition, guarantee)
 
+    def _text(self, amount: Amount, *, round_down: bool = False) -> str:
+        """The numbers of an amount, in the definition of the budget."""
+        to_float = claim_at_most if round_down else claim_at_least
+        name = "rho" if self.budget.epsilon is None else "epsilon"
+        text = f"{name} = {to_float(getattr(amount, name))!r}".removesuffix(".0")
+        if self.budget.delta > 0:
+            text += f" and delta = {to_float(amount.delta)!r}".removesuffix(".0")
+        return text
+
     def _siblings(self, part: str) -> dict[str, Account]:
         return self.parts(part.partition(_SLASH)[0])
 
@@ -255,6 +272,10 @@ def _largest(parts: Mapping[str, Account]) -> Amount:
     return reduce(Amount.larger, (part.spent for part in parts.values()))
 
 
+def _copies(guarantee: PrivacyGuarantee, times: int) -> str:
+    return f"{times} x [{guarantee}]" if times > 1 else f"[{guarantee}]"
+
+
 def _check_match(budget: PrivacyGuarantee, guarantee: PrivacyGuarantee) -> None:
     if budget.metric is None and guarantee.metric is not None:
         raise PrivacyError(
@@ -264,7 +285,10 @@ def _check_match(budget: PrivacyGuarantee, guarantee: PrivacyGuarantee) -> None:
     try:
         definition = composed_definition(budget, guarantee)
     except PrivacyError as error:
-        raise PrivacyError(f"the charge does not match the ledger: {error}") from None
+        text = f"the charge does not match the ledger: {error}"
+        if budget.unit != guarantee.unit:
+            text += f"; {_UNITS[budget.unit]}"
+        raise PrivacyError(text) from None
     if definition != budget.definition:
         raise PrivacyError(
             f"a ledger for {budget.definition} cannot be charged with "

@@ -65,13 +65,24 @@ def parallel(*guarantees: PrivacyGuarantee) -> PrivacyGuarantee:
     >>> print(parallel(north, south))
     pure DP: epsilon = 0.8 per person (neighbours: replace one person's data)
     """
-    if not guarantees:
-        raise ValueError("parallel needs at least one guarantee, got none")
+    check_guarantees("parallel", guarantees)
     for guarantee in guarantees:
-        if not isinstance(guarantee, PrivacyGuarantee):
-            raise TypeError(f"guarantees must be PrivacyGuarantee, got {guarantee!r}")
         check_people_stay(guarantee)
     return reduce(_larger, guarantees)
+
+
+def check_guarantees(function: str, guarantees: tuple[Any, ...]) -> None:
+    """Refuse to compose nothing, or what are no guarantees."""
+    if not guarantees:
+        raise ValueError(f"{function} needs at least one guarantee, got none")
+    for guarantee in guarantees:
+        if not isinstance(guarantee, PrivacyGuarantee):
+            kind = type(guarantee).__name__
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise TypeError(
+                f"each argument must be PrivacyGuarantee: pass them one by one, as in "
+                f"{function}(*guarantees); got {article} {kind}"
+            )
 
 
 def check_people_stay(guarantee: PrivacyGuarantee) -> None:

@@ -229,3 +229,10 @@ def test_from_dict_checks():
 def test_frozen():
     with pytest.raises(AttributeError):
         pure(1).epsilon = 2
+
+
+def test_sum_starts_at_zero():
+    assert sum([pure(0.1), pure(0.2)]) == pure(0.3)
+    for start in (1, False, 0.0, "0"):
+        with pytest.raises(TypeError):
+            start + pure(0.1)

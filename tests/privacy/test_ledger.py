@@ -13,10 +13,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from skfuncpriv.__main__ import main
 from skfuncpriv.exceptions import BudgetExceededError, PrivacyError
+from skfuncpriv.iclp import ICLPMean
 from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 from skfuncpriv.privacy import _ledger_file as ledger_file
 from skfuncpriv.privacy._amount import Amount
@@ -226,7 +228,7 @@ def test_geo_ledger(path):
 @pytest.mark.parametrize(
     ("charge", "text"),
     [
-        (pure(0.1, unit="person"), "different unit"),
+        (pure(0.1, unit="person"), "different unit.*is per row: leave out groups"),
         (pure(0.1, neighbours="add-remove"), "different neighbours"),
         (approx(0.1, 1e-7), "a ledger for pure-dp cannot be charged with approx-dp"),
         (zcdp(0.1), "a ledger for pure-dp cannot be charged with zcdp"),
@@ -632,3 +634,32 @@ def test_a_read_only_file_can_be_read_but_not_charged(path):
     with pytest.raises(PrivacyError, match="cannot be used"):
         ledger.charge(pure(0.1))
     assert ledger.spent.epsilon == 0.0
+
+
+def test_a_ledger_per_person_asks_for_groups(path):
+    BudgetLedger(path, epsilon=1.0, unit="person")
+    model = ICLPMean(bounds=(0, 1), domain=(0, 1), ledger=str(path))
+    with pytest.raises(PrivacyError, match=r"per person: pass groups= to fit$"):
+        model.fit(np.zeros((400, 3)))
+
+
+@pytest.mark.parametrize(
+    ("budget", "charge", "times", "text"),
+    [
+        ({"epsilon": 1.0}, pure(1.5), 1, "asked epsilon = 1.5, left epsilon = 1: "),
+        ({"epsilon": 1.0}, pure(0.4), 3, "asked epsilon = 1.2, left epsilon = 1: "),
+        ({"rho": 1.0}, zcdp(2.0), 1, "asked rho = 2, left rho = 1: "),
+        (
+            {"epsilon": 1.0, "delta": 1e-6},
+            approx(0.5, 0.5),
+            2,
+            "asked epsilon = 1 and delta = 1, left epsilon = 1 and delta = 1e-06: ",
+        ),
+    ],
+)
+def test_what_is_asked_and_left_is_said_first(path, budget, charge, times, text):
+    ledger = BudgetLedger(path, **budget)
+    with pytest.raises(BudgetExceededError) as caught:
+        ledger.charge(charge, times=times)
+    assert str(caught.value).startswith(text)
+    assert (f"{times} x" in str(caught.value)) == (times > 1)

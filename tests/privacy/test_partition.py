@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skfuncpriv.exceptions import PrivacyError
-from skfuncpriv.privacy import PeoplePartition, PrivacyGuarantee, parallel
+from skfuncpriv.privacy import PeoplePartition, PrivacyGuarantee, compose, parallel
 
 
 def pure(epsilon, **rest):
@@ -70,6 +70,9 @@ def test_only_guarantees_compose():
         parallel()
     with pytest.raises(TypeError, match="must be PrivacyGuarantee"):
         parallel(pure(0.1), 0.2)
+    for compose_all in (parallel, compose):
+        with pytest.raises(TypeError, match=r"\(\*guarantees\); got a list$"):
+            compose_all([pure(0.1)] * 9)
 
 
 def test_neighbours_within_a_distance_stay_in_their_group():
