@@ -72,8 +72,15 @@ class PrivateEstimator(StrictEstimator):
         """
         if n_people is not None:
             warn_if_delta_is_large(guarantee.delta, n_people)
-        self._charge(guarantee)
-        self._forget()
+        is_refused = False
+        try:
+            self._charge(guarantee)
+        except Exception:  # nothing was charged, so an older release still counts
+            is_refused = True
+            raise
+        finally:  # after an interrupt, too
+            if not is_refused:
+                self._forget()
         vars(self).pop("_paid", None)  # for one release
 
     def _forget(self) -> None:

@@ -43,6 +43,20 @@ def test_it_acts_at_once_and_ends_with_the_block():
     assert is_strict()
 
 
+def test_blocks_of_threads_overlap():
+    """The end of one block, or a laxer one, ends no other thread's strictness."""
+    first, second = skfuncpriv.config(strict=True), skfuncpriv.config(strict=True)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert is_strict()
+    with skfuncpriv.config(strict=False) as lax:
+        assert is_strict()
+        assert repr(lax) == "<strict mode is on>"
+    second.__exit__(None, None, None)
+    assert not is_strict()
+
+
 @pytest.mark.parametrize("strict", [1, None, "yes"])
 def test_only_true_and_false_are_taken(strict):
     with pytest.raises(ValueError, match="strict must be True or False"):

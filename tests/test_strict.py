@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
@@ -31,7 +31,7 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 
@@ -421,7 +421,7 @@ def doubled(values):
 def test_steps_with_public_numbers_are_fine(ledger, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.normal(size=400)
-    public = FunctionTransformer(halved)
+    public = FunctionTransformer(np.tanh)
     columns = ColumnTransformer([("halves", public, [0])], remainder="passthrough")
     traces = BudgetLedger(tmp_path / "geo.db", epsilon=3.0, metric="L2")
     release = geo_private_pipeline(
@@ -430,7 +430,10 @@ def test_steps_with_public_numbers_are_fine(ledger, tmp_path):
     with config(strict=True):
         make_pipeline(public, "passthrough", columns, regressor(ledger)).fit(X, y)
         target = TransformedTargetRegressor(
-            regressor(ledger), func=halved, inverse_func=doubled
+            regressor(ledger),
+            func=np.arcsinh,
+            inverse_func=np.sinh,
+            check_inverse=False,
         )
         target.fit(X, y)
         release.fit(X).transform(X)  # a scaler behind it would be free
@@ -438,6 +441,79 @@ def test_steps_with_public_numbers_are_fine(ledger, tmp_path):
         make_pipeline(release, known, StandardScaler()).fit_transform(X)
     assert len(ledger.history()) == 2
     assert len(traces.history()) == 2
+
+
+class Centred(FunctionTransformer):
+    """A subclass may do anything."""
+
+    def transform(self, X):
+        return X - X.mean(axis=0)
+
+
+class Stateless(TransformerMixin, BaseEstimator):
+    """Says of itself that it learns nothing."""
+
+    steps = ()
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X - X.mean(axis=0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+MIXERS = {
+    "function": FunctionTransformer(halved),
+    "made ufunc": FunctionTransformer(np.frompyfunc(halved, 1, 1)),
+    "memory": FunctionTransformer(np.negative, kw_args={"out": np.zeros((40, 2))}),
+    "inverse": FunctionTransformer(np.abs, np.positive),
+    "subclass": Centred(np.tanh),
+    "own": Stateless(),
+    "nested": FeatureUnion([("own", Stateless())]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The provided functions")
+@pytest.mark.parametrize("step", MIXERS.values(), ids=MIXERS)
+def test_steps_that_may_mix_rows_are_refused(step, ledger):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with (
+        config(strict=True),
+        pytest.raises(PrivacyError, match="may learn from rows"),
+    ):
+        Pipeline([("step", step), ("last", regressor(ledger))]).fit(X, X[:, 0])
+    assert ledger.history() == []
+
+
+def test_a_pipeline_that_caches_rows_is_refused(ledger, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    steps = [("step", FunctionTransformer(np.tanh)), ("last", regressor(ledger))]
+    with config(strict=True), pytest.raises(PrivacyError, match="memory"):
+        Pipeline(steps, memory=str(tmp_path / "cache")).fit(X, X[:, 0])
+    assert ledger.history() == []
+
+
+@pytest.mark.parametrize("kind", [FeatureUnion, ColumnTransformer])
+def test_workers_that_see_no_callers_are_refused(kind, tmp_path):
+    """They could not know of a scaler before them, nor of a search around them."""
+    ledger = BudgetLedger(tmp_path / "geo.db", epsilon=9.0, metric="L2")
+    model = GeoPrivateCoefficients(epsilon=1.0, ledger=str(ledger.path))
+    columns = ([0, 1],) if kind is ColumnTransformer else ()
+    parts = [(name, clone(model), *columns) for name in "ab"]
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with config(strict=True):
+        kind(parts).fit_transform(X)
+        with (
+            parallel_config(backend="threading"),
+            pytest.raises(PrivacyError, match="in a worker of scikit-learn"),
+        ):
+            kind(parts, n_jobs=2).fit_transform(X)
+    assert len(ledger.history()) == 2
 
 
 # What is not finite

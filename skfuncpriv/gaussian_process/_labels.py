@@ -63,7 +63,8 @@ def read_labels(
     """
     if y is None:
         raise ValueError(_REQUIRED)
-    labels = _attempt(lambda: np.asarray(y))
+    is_list = strict and isinstance(y, list | tuple)  # NumPy would make 0 a text
+    labels = _attempt(lambda: np.asarray(y, dtype=object if is_list else None))
     if labels is None or labels.shape != (n_rows,):
         raise ValueError(_ONE_PER_ROW)
     if strict and known is not None:
@@ -91,10 +92,17 @@ def _known_codes(labels: np.ndarray, known: np.ndarray) -> np.ndarray:
     texts = [array.dtype.kind in "UST" for array in (labels, known)]
     if "O" not in (labels.dtype.kind, known.dtype.kind) and texts[0] != texts[1]:
         raise ValueError(_STRANGE)
-    same = _attempt(lambda: np.stack([labels == name for name in known]))
-    if same is None or same.dtype.kind != "b":
-        raise ValueError(_STRANGE)
+    if labels.dtype.kind == "O":  # one by one: a missing label compares to no answer
+        equal = [[_is_same(label, name) for label in labels] for name in known]
+        same = np.array(equal, dtype=bool)
+    else:
+        same = np.stack([labels == name for name in known])
     return np.where(same.any(axis=0), same.argmax(axis=0), -1)
+
+
+def _is_same(label: Any, name: Any) -> bool:
+    answer = _attempt(lambda: bool(label == name))
+    return bool(answer)
 
 
 def _is_known(labels: np.ndarray) -> bool:

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from .._base import PrivateEstimator, paid
+from .._config import is_row_by_row
 from ..exceptions import LargeDeltaWarning, PrivacyError
 from ..gaussian_process import OnlineGaussianProcess
 from ..local import BasisProjector
@@ -72,15 +73,13 @@ def _check_steps(pipeline: Pipeline) -> None:
     for _, step in pipeline.steps[:-1]:
         if step is None or (isinstance(step, str) and step == "passthrough"):
             continue
-        function = getattr(step, "func", None)
-        is_function = type(step) is FunctionTransformer and (
-            function is None or isinstance(function, np.ufunc)
-        )
+        is_function = type(step) is FunctionTransformer and is_row_by_row(step)
         if not (is_function or type(step) is BasisProjector):
             raise PrivacyError(
                 f"{type(step).__name__} may learn from the rows of other people: steps "
                 "before the last one must be BasisProjector, 'passthrough' or "
-                "FunctionTransformer with a NumPy ufunc such as np.log1p"
+                "FunctionTransformer with a function of NumPy for single numbers, "
+                "such as np.log1p, without kw_args"
             )
 
 
@@ -156,11 +155,16 @@ class _Curtain(BaseException):
 
 
 def fit(estimator: Any, X: Any, y: Any, groups: Any) -> Any:
-    """Fit with groups, which a pipeline hands to its last step."""
-    if groups is None:
-        return estimator.fit(X, y)
-    with config_context(enable_metadata_routing=False):  # it would take no names
-        return estimator.fit(X, y, **{f"{prefix(estimator)}groups": groups})
+    """Fit with groups, which a pipeline hands to its last step.
+
+    Steps before it say nothing: a warning about a logarithm would tell of a row.
+    """
+    named = {} if groups is None else {f"{prefix(estimator)}groups": groups}
+    with (
+        np.errstate(all="ignore"),
+        config_context(enable_metadata_routing=False),  # it would take no names
+    ):
+        return estimator.fit(X, y, **named)
 
 
 def fit_to_promise(

@@ -16,7 +16,7 @@ import numpy as np
 from ..curves import as_curves
 from ..density import PrivateKDE
 from ..exceptions import PrivacyError
-from ..iclp import PrivateFPCA
+from ..iclp import PrivateFPCA, PrivateSparseMean
 from ..iclp._curve_mean import CurveMean
 from ._bounded_score import BoundedScore
 
@@ -191,7 +191,7 @@ _KINDS: dict[type, Kind] = {
 def kind_of(model: Any) -> Kind:
     """How the error of an estimator is scored."""
     for owner, kind in _KINDS.items():
-        if isinstance(model, owner):
+        if isinstance(model, owner) and not isinstance(model, PrivateSparseMean):
             return kind
     raise PrivacyError(
         f"the integrated squared error of {type(model).__name__} has no known bounds: "
@@ -247,8 +247,8 @@ def _on_grid(curves: Any, grid: np.ndarray) -> Any:
     for k in range(curves.n_curves):
         curve = curves[k]
         times = curve.grid if curve.is_regular else curve.times
-        values = curve.values.reshape(len(times), -1)
         if len(times) == 0:
             yield np.zeros((len(grid), curves.n_outputs))
             continue
+        values = curve.values.reshape(len(times), -1)
         yield np.stack([np.interp(grid, times, column) for column in values.T], axis=1)

@@ -81,4 +81,8 @@ def people_by_label(groups: Any, X: Any) -> tuple[np.ndarray | None, int, str]:
 def _sortable(label: Any) -> tuple[str, Any]:
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return "number", label
+    if isinstance(label, str):
+        return "text", label
+    if isinstance(label, set | frozenset):  # subsets are a partial order
+        raise TypeError
     return type(label).__name__, label

@@ -75,4 +75,6 @@ def _split_by(cv: Any, n_people: int, seed: int) -> tuple[np.ndarray, np.ndarray
     people = np.arange(n_people)
     groups = people if type(cv) is GroupShuffleSplit else None
     ((train, selection),) = cv.split(people[:, None], groups=groups)
+    if not (set(train) | set(selection) <= set(people)) or set(train) & set(selection):
+        raise PrivacyError("cv must split people into two groups that do not overlap")
     return np.sort(train), np.sort(selection)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._tables import is_frame
 from ..exceptions import PrivacyError
 from ..noise import (
     FixedPoint,
@@ -179,12 +181,16 @@ def person_values(
 
     A function of each person's rows alone. Whatever fails counts as the lower bound,
     without a word: that it failed would tell of the rows. It must not touch what others
-    get: one person at a time is scored, unless the score is known never to fail for
-    rows that were fitted. In strict mode these may hold what is no number.
+    get: one person at a time is scored, unless X is a table and the score is known
+    never to fail for tables that were fitted. In strict mode these may hold what is no
+    number. The score, and the models it is asked about, are copies: what it writes down
+    is gone at the end.
     """
+    score, models = deepcopy(score), deepcopy(list(models))
     table = np.empty((voters.n_people, len(models)))
     strict = any(final(model)._is_strict() for model in models)
-    at_once = type(score) in _NEVER_FAIL and not strict
+    is_table = isinstance(voters.X, np.ndarray) or is_frame(voters.X)
+    at_once = is_table and type(score) in _NEVER_FAIL and not strict
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bounds = [_finite_bounds(score, model) for model in models]
