@@ -16,7 +16,7 @@ from ..exceptions import PrivacyError
 from ..noise import RandomBits
 from ..privacy import PrivacyGuarantee, compose, parallel
 from ..privacy._exact import claim_at_least, claim_at_most
-from ._candidates import Fitting, fit_to_promise, shared_releases
+from ._candidates import Fitting, final, fit_to_promise, shared_releases
 from ._progress import results
 from ._rows import people_by_label, take
 from ._slots import slot_sizes, split_people
@@ -90,11 +90,19 @@ class Task:
         self._budget = float(search.epsilon), float(search.delta)
         self._fitting = Fitting(clone(search.estimator), None, bits.seeded)
         self._fitting.rehearse(candidates[0], self._budget, self.unit, data)
-        if is_classifier(search.estimator):  # a slot might miss some labels
-            classes = np.unique(np.asarray(data[1]))
-            self._fitting = replace(self._fitting, classes=classes)
+        if is_classifier(search.estimator) and not search._is_strict():
+            self._read_classes(data[1])
         self._codes, self.n_people, _ = people_by_label(data[2], data[0])
         self._n_train, _ = slot_sizes(search.cv, search.selection_size, self.n_people)
+
+    def _read_classes(self, y: Any) -> None:
+        """The labels of everybody, of which a slot might miss some, unless stated."""
+        estimators = [
+            self._fitting.candidate(c, self._budget, 0) for c in self.candidates
+        ]
+        if any(getattr(final(made), "classes", None) is None for made in estimators):
+            classes = np.unique(np.asarray(y))
+            self._fitting = replace(self._fitting, classes=classes)
 
     def exhaustive(self) -> Plan:
         """Every candidate once, a choice, and a fit on everybody."""
@@ -147,6 +155,7 @@ class Task:
         epsilon = stopping.run_epsilon(self._budget[0])
         first = self._of_people(np.arange(self._n_train))
         everything = range(len(self.candidates))
+        self._rehearse(everything, (epsilon, 0.0), self.data)  # refuses what is refused
         promised = self._rehearse(everything, (epsilon, 0.0), first)
         run = parallel(*promised.values())
         return Plan(
