@@ -31,6 +31,8 @@ class PrivateCase(Procedure):
         Those of the neighbour; None is `y`.
     queries : mapping of str to tuple, default={}
         What may be asked of a fitted estimator: names of methods and their arguments.
+        An attribute is read, as in ``{"mean_": ()}``. Without queries the released
+        attributes are.
     draws_in : {"fit", "transform"}, default="fit"
         Where noise is drawn and the ledger charged: central estimators release one
         function, local ones a noisy version of each row.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from ..exceptions import NoiseDominatesWarning
 from ..privacy import BudgetLedger
@@ -77,14 +78,16 @@ class Procedure:
         return self.ask(model) if drawn is None else {"transform": drawn}
 
     def ask(self, model: Any) -> dict[str, Any]:
-        """Everything that may be asked of a fitted estimator, as arrays."""
-        ensure(
-            self.queries or self.draws_in == "transform",
-            "no query is known: name methods and arguments in PrivateCase.queries",
-        )
+        """Everything that may be asked of a fitted estimator, as arrays.
+
+        Without queries the answers are the attributes that are released.
+        """
+        queries = self.queries
+        if not queries and self.draws_in == "fit":
+            queries = dict.fromkeys(sorted(self.released_names(model)), ())
         return {
-            name: np.array(getattr(model, name)(*arguments))
-            for name, arguments in self.queries.items()
+            name: np.array(_answer(model, name, arguments))
+            for name, arguments in queries.items()
         }
 
     def new_ledger(self, folder: Any) -> BudgetLedger:
@@ -126,6 +129,13 @@ class Procedure:
         """Skip what belongs to one released function if rows are released."""
         if self.draws_in == "transform":
             skip("every transform is a release of its own")
+
+
+def _answer(model: Any, name: str, arguments: tuple[Any, ...]) -> Any:
+    if not callable(getattr(type(model), name, None)):
+        check_is_fitted(model)  # an attribute cannot see to that itself
+    thing = getattr(model, name)
+    return thing(*arguments) if callable(thing) else thing
 
 
 def _copied(data: Any) -> Any:

@@ -110,6 +110,8 @@ def check_private_estimator(
     AssertionError
         If a check fails, or one that is expected to fail does not; the text names all
         of them and says what was found.
+    TypeError
+        If the estimator is a class.
     ValueError
         If a name is no check's, or `on_fail` is something else.
 
@@ -127,6 +129,7 @@ def check_private_estimator(
     >>> print(*check_private_estimator(model, only=["check_data_are_let_go"]))
     check_data_are_let_go: passed
     """
+    _ensure_instance(estimator)
     case = table_case(estimator) if case is None else case
     expected = dict(expected_failed_checks or {})
     names = list(CHECKS) if only is None else list(only)
@@ -175,6 +178,7 @@ def parametrize_with_private_checks(
 
     def pairs() -> Iterator[Any]:
         for number, estimator in enumerate(estimators):
+            _ensure_instance(estimator)
             expected = {}
             if expected_failed_checks is not None:
                 expected = expected_failed_checks(estimator)
@@ -191,6 +195,12 @@ def parametrize_with_private_checks(
                 yield pytest.param(estimator, bound, marks=marks, id=label)
 
     return pytest.mark.parametrize(("estimator", "check"), list(pairs()))
+
+
+def _ensure_instance(estimator: Any) -> None:
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise TypeError(f"pass an instance, {name}(...), and not the class {name}")
 
 
 def _bound(name: str, case: PrivateCase) -> Any:

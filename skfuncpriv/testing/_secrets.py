@@ -20,6 +20,7 @@ from ._recording import recorded, silenced
 from ._tools import ensure
 
 _DIGITS = 15
+_HIDDEN = 1e-10  # an exact value that is smaller, beside its noise, cannot be told
 GENERATORS = (
     RandomBits,
     np.random.Generator,
@@ -73,6 +74,7 @@ class Secrets:
 
     def __init__(self, model: Any, case: PrivateCase, X: Any, y: Any) -> None:
         names = case.released_names(model)
+        known, _ = reachable(model)  # parameters are public
         rows = np.asarray(X, dtype=float)
         numbers = [rows.ravel(), np.ravel([] if y is None else np.asarray(y, float))]
         quiet = None
@@ -86,8 +88,9 @@ class Secrets:
         for released in releases:
             exact = np.array([float(x) for x in released.exact])
             noise = released.lattice.to_float(released.integers).ravel() - exact
-            numbers += [exact, noise, noise / released.lattice.step]
-            numbers += [exact / case.n_people, noise / case.n_people]
+            numbers += [exact, exact / case.n_people]
+            noise = noise[abs(exact) > _HIDDEN * abs(noise)]  # or it is the release
+            numbers += [noise, noise / released.lattice.step, noise / case.n_people]
             if hasattr(released.value, "lattice"):
                 self.integers += [int(k) for k in released.value.values.ravel()]
         if quiet is not None:
@@ -98,14 +101,21 @@ class Secrets:
                     (statistic != ours).all(),
                     f"{name} is released without noise: it is what it is without noise",
                 )
-                numbers += [statistic, ours - statistic]
+                noise = ours - statistic
+                hidden = noise[abs(statistic) > _HIDDEN * abs(noise)]
+                numbers += [statistic, hidden]
         if quiet is None:  # the simplest statistics, and what clipping does not change
             tails = [np.linalg.norm(rows[:, k:], axis=1) for k in range(rows.shape[1])]
             numbers += [*tails, np.square(rows).ravel(), rows.sum(0), rows.mean(0)]
         if self.drawn is not None and np.shape(self.drawn) == rows.shape:
             numbers.append(np.nan_to_num(self.drawn - rows).ravel())
         self.numbers = np.unique(np.concatenate(numbers))
-        self.numbers = self.numbers[abs(self.numbers) > 1e-99]
+        common = np.isin(abs(self.numbers), [*abs(known), 1.0])  # 1 is everywhere
+        self.numbers = self.numbers[(abs(self.numbers) > 1e-99) & ~common]
+        ensure(
+            self.numbers.size,
+            "the case has no number that can be told from public ones: take other data",
+        )
         self._bytes = [
             self.numbers.astype(order).view("<u8") for order in ("<f8", ">f8")
         ]
@@ -121,7 +131,8 @@ class Secrets:
                     not found.any(),
                     f"the fitted estimator holds a private number, "
                     f"{near[found][0] if found.any() else 0.0!r}: a row, an exact "
-                    "statistic or its noise, from which others follow",
+                    "statistic or its noise, from which others follow (or a public "
+                    "number that is one by chance: take data that are less round)",
                 )
 
     def check_bytes(self, data: bytes) -> None:

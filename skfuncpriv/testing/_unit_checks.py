@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,12 +68,11 @@ def check_units_change_a_release_by_their_factor(
 def _ask(case: PrivateCase, model: Any) -> dict[str, Any]:
     """Every answer; arguments have the unit "arguments", if that is named."""
     power = case.units.get("arguments", 0)
-    return {
-        name: np.array(
-            getattr(model, name)(*(_times(argument, power) for argument in arguments))
-        )
+    scaled = {
+        name: tuple(_times(argument, power) for argument in arguments)
         for name, arguments in case.queries.items()
     }
+    return replace(case, queries=scaled).ask(model)
 
 
 def _times(value: Any, power: int) -> Any:

@@ -37,9 +37,9 @@ PRINTED = "check_nothing_is_printed_or_logged"
 LAW = "law = SphericalLaplace.scale_for(self.epsilon, ball.sensitivity, size=1)"
 CHARGE = "            self._open_release(guarantee, n_people)\n"
 END = "        self.guarantee_ = guarantee\n"
-TABLE = "rows = np.asarray(X)"
+READ = "rows = self._read(X, reset=True)"
 MEAN = "self.mean_ = center + lattice.to_float(released) / n_people"
-REFUSAL = 'raise ValueError("X must be a table of finite numbers")'
+REFUSAL = "raise ValueError(REFUSAL)"
 CLIPPED = "total = ball.sum(np.clip(rows[:, :1], low, high) - center)"
 WHOLE = """from skfuncpriv.noise import FixedPoint, Lattice
             steps = np.rint(np.ldexp(rows[:, :1] - center, 20)).clip(-2**52, 2**52)
@@ -71,8 +71,8 @@ BROKEN = {
     ),
     "prints": ([(END, END + "        print(n_people)\n")], [PRINTED]),
     "sorts in place": (
-        [(TABLE, TABLE + "\n        rows.sort(axis=0) if X is rows else None")],
-        [ALONE, LOSS, AUDIT],
+        [(READ, READ + "\n        rows.sort(axis=0) if X is rows else None")],
+        [ALONE],
     ),
     "warns of clipping": (
         [
@@ -97,7 +97,7 @@ BROKEN = {
     "draws in predict": (
         [
             (
-                "return np.repeat(self.mean_, len(X))",
+                "return np.repeat(self.mean_, len(self._read(X, reset=False)))",
                 "return self.mean_ + np.random.default_rng().normal(size=len(X))",
             )
         ],
@@ -130,8 +130,8 @@ BROKEN = {
     "charges first of all": (
         [
             (
-                "        rows = np.asarray(X)",
-                "        self._open_release(guarantee)\n        rows = np.asarray(X)",
+                READ,
+                "self._open_release(guarantee)\n        rows = self._read(X, reset=True)",
             )
         ],
         [REFUSED, CHARGED, ERRORS, EXCEEDED, STRICT],

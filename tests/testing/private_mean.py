@@ -1,12 +1,14 @@
 """A mechanism as others would write it: the private mean of one number per person."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfuncpriv import PrivateEstimator
 from skfuncpriv.noise import SphericalLaplace, random_bits, release_lattice
 from skfuncpriv.privacy import PrivacyGuarantee
 from skfuncpriv.summaries import BallContributions
+
+REFUSAL = "X must be a table, not sparse, without NaN or infinity. Reshape your data."
 
 
 class PrivateNumberMean(PrivateEstimator):
@@ -27,16 +29,13 @@ class PrivateNumberMean(PrivateEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        # Step 0: public facts, and the form of the data; no text quotes a value.
+        # Step 0: public facts, and the form of the data.
         self._check_ledger()
         bits = random_bits(self.random_state)
         guarantee = PrivacyGuarantee(
             definition="pure-dp", epsilon=self.epsilon, seeded=bits.seeded
         )
-        rows = np.asarray(X)
-        is_table = rows.ndim == 2 and rows.size and rows.dtype.kind in "fiu"
-        if not (is_table and np.isfinite(rows).all()):
-            raise ValueError("X must be a table of finite numbers")
+        rows = self._read(X, reset=True)
         n_people, (low, high) = len(rows), self.bounds
         center = (low + high) / 2
         ball = BallContributions(n_people, 1, radius=high - center)
@@ -55,4 +54,12 @@ class PrivateNumberMean(PrivateEstimator):
 
     def predict(self, X):
         check_is_fitted(self)
-        return np.repeat(self.mean_, len(X))
+        return np.repeat(self.mean_, len(self._read(X, reset=False)))
+
+    def _read(self, X, reset):
+        rows = np.asarray(X)
+        is_table = rows.ndim == 2 and rows.size and rows.dtype.kind in "fiu"
+        if not (is_table and np.isfinite(rows).all()):
+            raise ValueError(REFUSAL)  # scikit-learn's own texts would quote values
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names, columns
+        return rows

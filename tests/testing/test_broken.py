@@ -54,7 +54,8 @@ def broken(changes):
 
 
 def test_a_sound_mechanism_passes_everything():
-    assert failures(PrivateNumberMean(bounds=BOUNDS)) == {}
+    only = [name for name in CHECKS if name != COPIES]  # the page runs that one
+    assert failures(PrivateNumberMean(bounds=BOUNDS), only) == {}
 
 
 @pytest.mark.parametrize(("changes", "expected"), BROKEN.values(), ids=BROKEN)

@@ -1,23 +1,30 @@
 """What becomes of a check that passes, fails, is left out or is expected to fail."""
 
+import doctest
 import inspect
 import re
+import sys
+import textwrap
+import warnings
 from pathlib import Path
 
 import pytest
 from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
 
 from skfuncpriv.testing import (
     check_private_estimator,
     parametrize_with_private_checks,
 )
 from skfuncpriv.testing._run import CHECKS
+from tests.testing import private_mean
 from tests.testing.private_mean import PrivateNumberMean
 from tests.testing.test_broken import BOUNDS, case_of
 
 STATES = "check_bad_random_states_are_refused"
 DELTAS = "check_bad_deltas_are_refused"
 WARNED = "check_neighbours_are_warned_alike"
+PAGE = Path(__file__).parents[2].joinpath("doc", "mechanisms.rst").read_text()
 
 
 class Failing(PrivateNumberMean):
@@ -81,11 +88,36 @@ def test_a_test_is_decorated_with_all_pairs():
 
 
 def test_the_page_on_mechanisms_lists_all_checks():
-    page = Path(__file__).parents[2].joinpath("doc", "mechanisms.rst").read_text()
-    table = re.findall(r"   \* - (.+)\n     - (.+\n(?:       .+\n)*)", page)
-    listed = {f"check_{name.replace(' ', '_')}": text.split() for name, text in table}
+    table = re.findall(r"   \* - ``(.+)``\n     - (.+\n(?:       .+\n)*)", PAGE)
+    listed = {name: text.split() for name, text in table}
     first_lines = {
         name: inspect.getdoc(check).splitlines()[0].split()
         for name, check in CHECKS.items()
     }
     assert list(listed.items()) == list(first_lines.items())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_the_examples_of_the_page_on_mechanisms_run(monkeypatch):
+    monkeypatch.setitem(sys.modules, "private_mean", private_mean)
+    page = doctest.DocTestParser().get_doctest(PAGE, {}, "mechanisms", None, 0)
+    assert len(page.examples) > 10
+    found = []
+    doctest.DocTestRunner().run(page, out=found.append)
+    assert not found, "".join(found)
+    (snippet,) = re.findall(r"code-block:: python\n\n((?:   .*\n|\n)+)", PAGE)
+    space = {}
+    exec(textwrap.dedent(snippet), space)
+    (mark,) = space["test_privacy"].pytestmark
+    assert len(mark.args[1]) == len(CHECKS)
+
+
+def test_scikit_learn_misses_what_the_page_on_mechanisms_says():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes = check_estimator(PrivateNumberMean(bounds=BOUNDS), on_fail=None)
+    failed = {one["check_name"] for one in outcomes if one["status"] == "failed"}
+    (paragraph,) = re.findall(
+        r"Scikit-learn's ``check_estimator`` is(?s:.+?)\n\n", PAGE
+    )
+    assert failed == set(re.findall("``(check_.+?)``", paragraph))
