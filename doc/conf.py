@@ -22,6 +22,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "examples", "auto_examples/*.ipynb"]
 html_theme = "alabaster"
+html_static_path = ["_static"]  # custom.css is the theme's name for what is added
 html_math_renderer = "mathml"
 html_theme_options = {
     "description": "Functions, released under differential privacy",
