@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skfuncpriv import config
 from skfuncpriv.__main__ import main
 from skfuncpriv.datasets import make_curves
 from skfuncpriv.iclp import ICLPMean
@@ -707,7 +708,10 @@ def test_ledger_of_another_unit_is_refused(capsys, data):
     BudgetLedger("rows.db", epsilon=3.0)
     words = ["--group", "p0", "--ledger", "rows.db"]
     err = refuse(capsys, "mean", "data.csv", *PUBLIC, *words)
-    assert "does not match the ledger" in err
+    assert "this budget is per row: leave out --group" in err
+    BudgetLedger("traces.db", epsilon=3.0, metric="L2")
+    err = refuse(capsys, "mean", "data.csv", *PUBLIC, "--ledger", "traces.db")
+    assert "'traces.db' is a budget for traces" in err
     for name in ("b.db", "rows.db"):
         assert BudgetLedger(name).spent.epsilon == 0
 
@@ -739,7 +743,9 @@ def test_ledger_show_reads_only(capsys):
 def test_ledger_errors(capsys):
     assert "there is no ledger" in refuse(capsys, "ledger", "show", "b.db")
     Path("text.db").write_text("no ledger")
-    assert "cannot be used" in refuse(capsys, "ledger", "show", "text.db")
+    for words in (["show", "text.db"], ["add-scope", "text.db", "a", "--rho", "1"]):
+        err = refuse(capsys, "ledger", *words)
+        assert err == "error: 'text.db' is no ledger: file is not a database\n"
     words = ["ledger", "create", "text.db", "--epsilon", "1"]
     assert "exists already and was not changed" in refuse(capsys, *words)
     assert Path("text.db").read_text() == "no ledger"
@@ -754,12 +760,14 @@ def test_ledger_scopes_and_partitions(capsys):
     words = ["ledger", "add-scope", "b.db", "income", "--epsilon", "1"]
     code, out, _ = run(capsys, *words)
     assert code == 0
-    address = re.search(r"ledger='(.*)'", out).group(1)
+    assert "skfuncpriv mean FILE ... --ledger b.db::income\n" in out
+    address = re.search(r"in Python ledger='(.*)'", out).group(1)
     BudgetLedger(address).charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.25))
     words = ["ledger", "add-partition", "b.db", "region", "north=120", "south=80"]
     code, out, _ = run(capsys, *words, "--epsilon", "0.5")
     assert code == 0
     assert out.count("ledger='") == 2
+    assert "Charge them with:" in out
     north = BudgetLedger(BudgetLedger("b.db").scope("region/north"))
     north.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.5), "mean")
     _, out, _ = run(capsys, "ledger", "show", "b.db")
@@ -777,23 +785,96 @@ def test_a_scope_is_charged_and_its_file_kept(capsys, data):
     write_wide("data.csv", data)
     BudgetLedger("b.db", epsilon=3.0).add_scope("income", epsilon=0.5)
     words = ["mean", "data.csv", *PUBLIC, "--ledger", "b.db::income"]
+    words += ["--epsilon", "0.4"]
     err = refuse(capsys, *words, "--out", "b.db", "--force")
     assert "'b.db' is the ledger already" in err
-    code, out, _ = run(capsys, *words, "--epsilon", "0.4")
+    code, out, _ = run(capsys, *words)
     assert code == 0
     assert "Left in b.db::income: pure DP: epsilon = 0.1" in out
     assert BudgetLedger("b.db").spent.epsilon == 0.4
-    Path("private_mean.csv").unlink()
-    err = refuse(capsys, *words, "--epsilon", "0.4")
+    err = refuse(capsys, *words)  # the ledger comes before the file that exists
     assert "left epsilon = 0.1, of epsilon = 0.5, in b.db::income" in err
-    assert "has no scope 'age'" in refuse(capsys, *words[:-1], "b.db::age")
+    err = refuse(capsys, *words, "--ledger", "b.db")
+    assert "--ledger is given twice" in err
+
+
+def test_no_scope_is_charged_that_is_not_there(capsys, data):
+    write_wide("data.csv", data)
+    BudgetLedger("b.db", epsilon=3.0).add_partition("region", ["north", "south"])
+    words = ["mean", "data.csv", *PUBLIC, "--ledger"]
+    err = refuse(capsys, *words, "b.db::age")
+    assert "'b.db' has no scope 'age': add it with:" in err
+    [command] = re.findall(r"skfuncpriv (ledger add-scope .*);", err)
+    assert run(capsys, *command.split())[0] == 0
+    err = refuse(capsys, *words, "b.db::region/east")
+    assert "ledger add-partition b.db region east ..." in err
+    err = refuse(capsys, *words, "b.db::region")
+    assert "charge one of its parts, as in --ledger b.db::region/north" in err
+
+
+def test_address_where_a_ledger_is_asked_for(capsys):
+    BudgetLedger("b.db", epsilon=3.0).add_scope("anna", epsilon=1.0)
+    parts = BudgetLedger("b.db").add_partition("region", ["north", "south"])
+    BudgetLedger(parts["south"]).charge(
+        PrivacyGuarantee(definition="pure-dp", epsilon=0.5)
+    )
+    _, out, _ = run(capsys, "ledger", "show", "b.db::anna")
+    assert re.search(r"budget +pure DP: epsilon = 1 per row", out)
+    assert "region" not in out
+    line = "region (disjoint people): costs the total epsilon = 0.5, the largest of"
+    for name in ("b.db", "b.db::region"):
+        _, out, _ = run(capsys, "ledger", "show", name)
+        assert out.count(line) == 1
+        assert ("anna" in out) == (name == "b.db")
+    for words in (["add-scope", "x", "--epsilon", "1"], ["add-partition", "x", "y"]):
+        words.insert(1, "b.db::anna")
+        err = refuse(capsys, "ledger", *words)
+        assert "'b.db::anna' is a scope of b.db: scopes are added to the led" in err
+    assert "has no scope 'bob'" in refuse(capsys, "ledger", "show", "b.db::bob")
+
+
+def test_default_output_is_called_so(capsys, data):
+    write_wide("data.csv", data)
+    Path("private_mean.csv").write_text("paid for")
+    err = refuse(capsys, "mean", "data.csv", *PUBLIC)
+    assert err.startswith("error: the default output 'private_mean.csv' exists")
+    Path("a.csv").write_text("paid for")
+    err = refuse(capsys, "mean", "data.csv", *PUBLIC, "--out", "a.csv")
+    assert err.startswith("error: --out: 'a.csv' exists")
+
+
+def test_strict_mode_is_explained_in_options(capsys, data):
+    write_wide("data.csv", data)
+    write_rows("walk.csv", ["time", "x", "y"], [[0, 1, 1], [1, 2, 2]])
+    trace = ["--area", "9", "--domain", "0", "1", "--hide", "2", "--odds", "3"]
+    with config(strict=True):
+        for words in (
+            ["mean", "data.csv", *PUBLIC],
+            ["density", "data.csv", "--column", "p0", "--bounds", "-2", "2"],
+            ["trace", "walk.csv", *trace],
+        ):
+            err = refuse(capsys, *words)
+            assert re.search("ledger create FILE .* --ledger FILE$", err)
+        for words in (
+            ["demo"],
+            ["audit"],
+            ["plan", *PUBLIC],
+            ["trace", "--plan", *trace[:4]],
+        ):
+            err = refuse(capsys, *words)
+            assert f"{words[0]} " in err
+            assert "does not run in strict mode: " in err
+        run(capsys, "ledger", "create", "b.db", "--epsilon", "1")
+        words = ["mean", "data.csv", *PUBLIC, "--ledger", "b.db"]
+        assert run(capsys, *words)[0] == 0
 
 
 def test_ledger_refuses_what_does_not_fit(capsys):
     run(capsys, "ledger", "create", "b.db", "--rho", "1")
     scope = ["ledger", "add-scope", "b.db", "income"]
     assert "exceeds the budget" in refuse(capsys, *scope, "--rho", "2")
-    assert "given by rho" in refuse(capsys, *scope, "--epsilon", "1")
+    err = refuse(capsys, *scope, "--epsilon", "1")
+    assert err == "error: the cap of a scope in this ledger is given by rho\n"
     assert "--rho" in refuse(capsys, *scope)
     parts = ["ledger", "add-partition", "b.db", "region"]
     assert "number of people" in refuse(capsys, *parts, "a=0")

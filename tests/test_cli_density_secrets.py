@@ -89,7 +89,8 @@ def test_any_number_is_moved_to_the_bounds_without_a_word(capsys, value):
 )
 def test_malformed_file_is_refused_without_a_quote(capsys, text, words, expected):
     Path("data.csv").write_text(text)
-    ledger = BudgetLedger("b.db", epsilon=9.0)
+    unit = "person" if "--group" in words else "row"
+    ledger = BudgetLedger("b.db", epsilon=9.0, unit=unit)
     words = ["density", "data.csv", *AGE, *words, "--ledger", "b.db"]
     err = refuse(capsys, *words)
     assert expected in err

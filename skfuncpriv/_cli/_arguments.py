@@ -51,6 +51,17 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(f"{message} (see {self.prog} --help)")
 
 
+class _Once(argparse.Action):
+    """An option of which the last one must not silently replace the others."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given twice, and one is charged")
+        setattr(namespace, self.dest, values)
+
+
 def names(text: str) -> list[str]:
     """The names in a list with commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -104,6 +115,7 @@ def add_release(parser: Any) -> None:
     parser.add_argument(
         "--ledger",
         metavar="FILE",
+        action=_Once,
         help="charge this budget first; nothing is released if it does not fit",
     )
     parser.add_argument(

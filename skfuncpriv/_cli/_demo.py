@@ -12,6 +12,7 @@ from skfuncpriv.datasets import load_elnino
 from skfuncpriv.iclp import ICLPMean
 
 from . import _report as report
+from ._files import refuse_strict
 from ._parser import PROG
 
 _LEVEL = 0.95
@@ -20,6 +21,7 @@ _SOURCE = "JAN ... DEC (12 points, t = 0.5 to 11.5)"
 
 def run(args: Namespace) -> int:
     """Release, print and write."""
+    refuse_strict("demo", "it charges no ledger, and shows a mean without noise")
     table, picture = (
         str(Path(args.out_dir) / f"demo_mean.{end}") for end in ("csv", "png")
     )

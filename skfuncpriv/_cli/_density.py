@@ -17,8 +17,8 @@ from . import _report as report
 from ._density_report import print_report
 from ._density_table import read_columns
 from ._errors import CommandError
-from ._files import check_ledger, check_outputs
-from ._mean import _used_up, pairs
+from ._files import check_ledger, check_outputs, check_people, used_up
+from ._mean import pairs
 from ._parser import PROG
 
 _ENDINGS = {"--out": (".csv",), "--sample-out": (".csv",), "--plot": (".png",)}
@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
         ledger = BudgetLedger(args.ledger)
         if ledger.budget.epsilon is None:  # a budget of rho, made in Python
             raise
-        raise _used_up(args, ledger) from None
+        raise used_up(args, ledger) from None
 
     out = sys.stderr if args.json == "-" else sys.stdout
     seeded = model.guarantee_.seeded
@@ -127,11 +127,8 @@ def _check_public(args: Namespace) -> tuple[list[str], list[list[float]]]:
 
 def _check_files(args: Namespace) -> None:
     """Refuse files and budgets that do not serve, before any charge."""
-    taken = {args.file: "the file of the data"}
-    if args.ledger is not None:
-        taken[check_ledger(args.ledger, "--epsilon 3")] = "the ledger"
-        if args.group is None and BudgetLedger(args.ledger).budget.unit == "person":
-            raise CommandError("this budget is per person: add --group COLUMN")
+    taken = {args.file: "the file of the data", **check_ledger(args, "--epsilon 3")}
+    check_people(args)
     if args.sample is not None and args.sample_out is None:
         args.sample_out = _SAMPLE_OUT
     outputs = {

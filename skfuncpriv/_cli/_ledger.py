@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from shlex import quote
 
+from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import BudgetLedger, PrivacyGuarantee
 
 from ._errors import CommandError
+from ._files import check_exists, check_scope, split_address
 from ._parser import PROG
 
 
@@ -53,23 +56,35 @@ def _create(args: Namespace) -> None:
         name=args.name,
     )
     print(f"Wrote {args.file}\n  budget  {of_traces(ledger.budget)}")
-    command = "mean" if args.metric is None else "trace"
-    group = " --group COLUMN" if args.unit == "person" else ""
-    print(f"Charge it with: {PROG} {command} FILE ...{group} --ledger {args.file}")
+    print(f"Charge it with: {_charging(ledger, args.file)}")
 
 
 def _show(args: Namespace) -> None:
     ledger = _open(args.file)
+    own = ledger.scope_name
     print(f"Ledger {args.file}")
     if ledger.name:
         print(f"  name       {ledger.name}")
     print(f"  budget     {of_traces(ledger.budget)}")
     print(f"  spent      {of_traces(ledger.spent)}")
     print(f"  remaining  {of_traces(ledger.remaining)}")
-    scopes = ledger.scopes
+    scopes = {
+        name: people
+        for name, people in ledger.scopes.items()
+        if not own or name.startswith(f"{own}/")
+    }
     if scopes:
         print("  scopes")
+    partitions = set()
     for name, people in scopes.items():
+        partition, slash, _ = name.partition("/")
+        if slash and partition not in partitions:
+            partitions.add(partition)
+            cost = _numbers(BudgetLedger(ledger.scope(partition)).spent)
+            print(
+                f"    {partition} (disjoint people): costs the total {cost}, the "
+                "largest of its parts"
+            )
         account = BudgetLedger(ledger.scope(name))
         size = f" ({people} people)" if people else ""
         spent, left = _numbers(account.spent), _numbers(account.remaining)
@@ -84,11 +99,11 @@ def _show(args: Namespace) -> None:
 
 
 def _add_scope(args: Namespace) -> None:
-    ledger = _open(args.file)
+    ledger = _open_whole(args.file)
     address = ledger.add_scope(
         args.name, epsilon=args.epsilon, delta=args.delta, rho=args.rho
     )
-    _print_added(args, [address])
+    _print_added(args, ledger, {args.name: address})
 
 
 def _add_partition(args: Namespace) -> None:
@@ -99,16 +114,30 @@ def _add_partition(args: Namespace) -> None:
     if len(sizes) < len(names):
         raise CommandError(f"the names of parts must differ, got {' '.join(names)}")
     parts = names if None in sizes.values() else sizes
-    addresses = _open(args.file).add_partition(
+    ledger = _open_whole(args.file)
+    addresses = ledger.add_partition(
         args.name, parts, epsilon=args.epsilon, delta=args.delta, rho=args.rho
     )
-    _print_added(args, list(addresses.values()))
+    named = {f"{args.name}/{part}": address for part, address in addresses.items()}
+    _print_added(args, ledger, named)
 
 
-def _print_added(args: Namespace, addresses: list[str]) -> None:
-    print(f"Added {args.name} to {args.file}; in Python, charge it as")
-    for address in addresses:
-        print(f"  ledger={address!r}")
+def _print_added(
+    args: Namespace, ledger: BudgetLedger, addresses: dict[str, str]
+) -> None:
+    print(f"Added {args.name} to {args.file}")
+    print(f"Charge {'it' if len(addresses) == 1 else 'them'} with:")
+    for name, address in addresses.items():
+        print(f"  {_charging(ledger, f'{args.file}::{name}')}")
+        print(f"    in Python ledger={address!r}")
+
+
+def _charging(ledger: BudgetLedger, address: str) -> str:
+    """The command that charges an account."""
+    budget = ledger.budget
+    command = "mean" if budget.metric is None else "trace"
+    group = " --group COLUMN" if budget.unit == "person" else ""
+    return f"{PROG} {command} FILE ...{group} --ledger {quote(address)}"
 
 
 def _export(args: Namespace) -> None:
@@ -124,13 +153,31 @@ def _export(args: Namespace) -> None:
     print(f"Wrote {args.out}")
 
 
-def _open(path: str) -> BudgetLedger:
-    if not Path(path).is_file():
+def _open(address: str) -> BudgetLedger:
+    """The ledger, or an account of it; nothing is released here."""
+    path, scope = split_address(address)
+    check_exists(path, "--epsilon 3")
+    try:
+        ledger = BudgetLedger(path)
+    except PrivacyError as error:
+        cause = error.__cause__
+        if cause is None:
+            raise
+        if "not a database" in str(cause) or "not a ledger" in str(cause):
+            raise CommandError(f"{path!r} is no ledger: {cause}") from None
+        raise CommandError(f"the ledger {path!r} cannot be read: {cause}") from None
+    check_scope(ledger, path, scope, charged=False)
+    return BudgetLedger(address)
+
+
+def _open_whole(address: str) -> BudgetLedger:
+    """The ledger, to which scopes are added."""
+    path, scope = split_address(address)
+    if scope:
         raise CommandError(
-            f"there is no ledger {path!r}; create it with: {PROG} ledger create {path} "
-            "--epsilon 3"
+            f"{address!r} is a scope of {path}: scopes are added to the ledger itself"
         )
-    return BudgetLedger(path)
+    return _open(address)
 
 
 def _numbers(guarantee: PrivacyGuarantee) -> str:

@@ -25,7 +25,7 @@ _MORE_EXAMPLES = f"""\
 
 _SCOPE = """\
 Cap what a part of the work may spend. Its charges count in the scope and in the total.
-The address that is printed stands where Python takes a ledger.
+The addresses that are printed are those of the scope, for --ledger and in Python.
 """
 
 _PARTITION = """\
@@ -49,7 +49,9 @@ def add_ledger(commands: Any) -> None:
         help="budget, spent, remaining, scopes and history; writes nothing",
         description="Show a budget and its charges. Nothing is written.",
     )
-    _add_file(show)
+    show.add_argument(
+        "file", metavar="FILE", help="the file of the ledger, or FILE::SCOPE"
+    )
     _add_create(actions)
     scope = actions.add_parser(
         "add-scope", help="cap what a part of the work may spend", description=_SCOPE

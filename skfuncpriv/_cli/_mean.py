@@ -14,7 +14,7 @@ from skfuncpriv.privacy import BudgetLedger
 from . import _report as report
 from ._curves import is_long, long_curves, read_grid, wide_curves
 from ._errors import CommandError
-from ._files import check_ledger, check_outputs
+from ._files import check_ledger, check_outputs, check_people, used_up
 from ._parser import PROG
 from ._tables import Table
 
@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
         ledger = BudgetLedger(args.ledger)
         if ledger.budget.epsilon is None:  # a budget of rho, made in Python
             raise
-        raise _used_up(args, ledger) from None
+        raise used_up(args, ledger) from None
 
     out = sys.stderr if args.json == "-" else sys.stdout
     columns = report.columns_of(model, args.level, args.y)
@@ -157,27 +157,8 @@ def _bounds(args: Namespace) -> tuple:
 
 def _check_files(args: Namespace) -> None:
     """Refuse files and budgets that do not serve, before any charge."""
-    taken = {args.file: "the file of the curves"}
-    if args.ledger is not None:
-        taken[check_ledger(args.ledger, "--epsilon 3")] = "the ledger"
-        if args.group is None and BudgetLedger(args.ledger).budget.unit == "person":
-            raise CommandError("this budget is per person: add --group COLUMN")
+    taken = {args.file: "the file of the curves", **check_ledger(args, "--epsilon 3")}
+    check_people(args)
     json = None if args.json == "-" else args.json
     outputs = {"--out": args.out, "--plot": args.plot, "--json": json}
     check_outputs(outputs, taken, _ENDINGS, force=args.force)
-
-
-def _used_up(args: Namespace, ledger: BudgetLedger) -> CommandError:
-    asked, left, budget = (
-        f"epsilon = {epsilon:g}"
-        + (f", delta = {delta:g}" if ledger.budget.delta else "")
-        for epsilon, delta in (
-            (args.epsilon, args.delta),
-            (ledger.remaining.epsilon, ledger.remaining.delta),
-            (ledger.budget.epsilon, ledger.budget.delta),
-        )
-    )
-    return CommandError(
-        f"asked {asked}; left {left}, of {budget}, in {args.ledger}; nothing was drawn "
-        "or charged"
-    )

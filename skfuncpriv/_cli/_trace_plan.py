@@ -15,6 +15,7 @@ from skfuncpriv.local import GeoPrivateCurve
 from skfuncpriv.plotting._trace import typical_noise
 
 from ._arguments import PROG
+from ._files import refuse_strict
 from ._meaning import filled, metres
 from ._report import print_aligned
 from ._trace_request import (
@@ -48,6 +49,7 @@ _MEASURED = (
 
 def show_plan(args: Namespace, public: Public) -> None:
     """Print the table and how to read it; neither data nor a budget is touched."""
+    refuse_strict("trace --plan", "it charges no ledger")
     radii = _RADII if args.hide is None else [check_positive(args.hide, "--hide")]
     odds = _ODDS if args.odds is None else [args.odds]
     lines = [["radius", *(f"odds = {factor:g}" for factor in odds)]]

@@ -63,15 +63,13 @@ def check_request(args: Namespace) -> Public:
 
 def check_files(args: Namespace, public: Public) -> None:
     """Refuse files and ledgers that do not serve."""
-    taken = {args.file: "the file of the trace"}
-    if args.ledger is not None:
-        budget = f"{ledger_amount(args, public.domain)} --metric L2"
-        taken[check_ledger(args.ledger, budget)] = "the ledger"
-        if BudgetLedger(args.ledger).budget.metric is None:
-            raise CommandError(
-                f"{args.ledger!r} is a budget for means, traces need one of their own: "
-                f"{PROG} ledger create traces.db {budget}"
-            )
+    budget = f"{ledger_amount(args, public.domain)} --metric L2"
+    taken = {args.file: "the file of the trace", **check_ledger(args, budget)}
+    if args.ledger is not None and BudgetLedger(args.ledger).budget.metric is None:
+        raise CommandError(
+            f"{args.ledger!r} is a budget for means, traces need one of their own: "
+            f"{PROG} ledger create traces.db {budget}"
+        )
     outputs = {"--out": args.out, "--plot": args.plot}
     check_outputs(outputs, taken, _ENDINGS, force=args.force)
 

@@ -244,11 +244,8 @@ class BudgetLedger:
             cap exceeds the budget.
         """
         check_scope_name(name)
-
-        def added(state: LedgerState) -> LedgerState:
-            return state.with_scope(name, cap_of(state.budget, epsilon, delta, rho))
-
-        self._add(name, added)
+        cap = cap_of(self._contents().state.budget, epsilon, delta, rho)
+        self._add(name, lambda state: state.with_scope(name, cap))
         return self._handle.address(name)
 
     def add_partition(
@@ -286,13 +283,10 @@ class BudgetLedger:
             budget, or neighbours are not those of :func:`parallel`.
         """
         people = people_of(name, parts)
-        uncapped = epsilon is None and rho is None and delta == 0
-
-        def added(state: LedgerState) -> LedgerState:
-            cap = None if uncapped else cap_of(state.budget, epsilon, delta, rho)
-            return state.with_partition(name, people, cap)
-
-        self._add(name, added)
+        cap = None
+        if not (epsilon is None and rho is None and delta == 0):
+            cap = cap_of(self._contents().state.budget, epsilon, delta, rho)
+        self._add(name, lambda state: state.with_partition(name, people, cap))
         return {part: self._handle.address(f"{name}/{part}") for part in people}
 
     def charge(
