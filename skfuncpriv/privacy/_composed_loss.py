@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,15 @@ from ._exact import (
     upper_fraction,
 )
 from ._guarantee import PrivacyGuarantee
-from ._optimal import float_below, lattice_step, optimal_epsilon
+from ._optimal import Responses, float_below, is_quick, lattice_step, optimal_epsilon
 
 METHODS = ("auto", "basic", "concentrated", "optimal", "dp-accounting")
 
+# Products of many 1 - delta, rounded down: exact as long as there are few digits, and
+# with an error far below every float64 where there are more.
+_DOWN = Context(prec=800, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+
+_MOST_DIFFERENT = 10_000  # epsilons whose divergence is computed
 _LEAST_ORDER = 1e-12  # of alpha - 1; below it, logarithms of ratios lose their digits
 
 
@@ -37,7 +44,8 @@ _LEAST_ORDER = 1e-12  # of alpha - 1; below it, logarithms of ratios lose their 
 class Parts:
     """What the releases cost, and what their deltas leave of the one asked for."""
 
-    pairs: tuple[tuple[Fraction, Fraction], ...]  # epsilon and delta, in order of size
+    # Different pairs of epsilon and delta in order of size, and how often each occurs.
+    pairs: tuple[tuple[tuple[Fraction, Fraction], int], ...]
     rho: Fraction
     delta: Fraction
     slack: Fraction
@@ -45,29 +53,41 @@ class Parts:
     @classmethod
     def of(cls, guarantees: Sequence[PrivacyGuarantee], delta: float) -> Parts:
         """Read the printed decimals, and give up the deltas."""
-        pairs = sorted(
-            (_reading(part.epsilon), _reading(part.delta)) for part in guarantees
+        counts = sorted(
+            Counter((part.epsilon or 0.0, part.delta) for part in guarantees).items()
         )
         target = _reading(delta)
-        kept = math.prod((1 - part for _, part in pairs), start=Fraction(1))
+        kept = _product_below(
+            (_DOWN.subtract(1, decimal_reading(part)), times)
+            for part, times in Counter(part.delta for part in guarantees).items()
+        )
         slack = 1 - (1 - target) / kept
         if slack < 0:
             raise PrivacyError(
                 f"the deltas of the parts exceed delta = {delta!r}; it must be at "
                 f"least {claim_at_least(1 - kept)!r}"
             )
-        rho = sum((_reading(part.rho) for part in guarantees), Fraction(0))
+        rhos = Counter(part.rho for part in guarantees)
+        rho = sum((times * _reading(one) for one, times in rhos.items()), Fraction(0))
+        pairs = (
+            ((_reading(epsilon), _reading(part)), times)
+            for (epsilon, part), times in counts
+        )
         return cls(tuple(pairs), rho, target, slack)
 
-    @property
-    def epsilons(self) -> list[Fraction]:
-        """Those that are not zero."""
-        return [epsilon for epsilon, _ in self.pairs if epsilon > 0]
+    @cached_property
+    def responses(self) -> Responses:
+        """The epsilons that are not zero, with their numbers."""
+        counts: Counter[Fraction] = Counter()
+        for (epsilon, _), times in self.pairs:
+            if epsilon > 0:
+                counts[epsilon] += times
+        return list(counts.items())
 
 
 def smallest_epsilon(parts: Parts, method: str) -> float:
     """The claim of epsilon at the delta of the parts."""
-    if not parts.epsilons and parts.rho == 0:
+    if not parts.responses and parts.rho == 0:
         return 0.0
     routes = {
         "basic": _basic,
@@ -75,7 +95,11 @@ def smallest_epsilon(parts: Parts, method: str) -> float:
         "optimal": _optimal,
         "dp-accounting": _dp_accounting,
     }
-    names = METHODS[1:4] if method == "auto" else (method,)
+    names: Sequence[str] = (method,)
+    if method == "auto":
+        names = ["basic", "concentrated"]
+        if parts.responses and is_quick(parts.responses):
+            names.append("optimal")
     bounds = [routes[name](parts) for name in names]
     known = [bound for bound in bounds if bound is not None]
     if not known:
@@ -88,10 +112,11 @@ def smallest_epsilon(parts: Parts, method: str) -> float:
 
 def concentrated_rho(guarantees: Sequence[PrivacyGuarantee]) -> Fraction:
     """The rho of zcdp and pure parts together."""
+    counts = Counter((part.rho, part.epsilon) for part in guarantees)
     return sum(
         (
-            _reading(part.rho) + response_rho(_reading(part.epsilon))
-            for part in guarantees
+            times * (_reading(rho) + response_rho(_reading(epsilon)))
+            for (rho, epsilon), times in counts.items()
         ),
         Fraction(0),
     )
@@ -108,7 +133,7 @@ def response_rho(epsilon: Fraction) -> Fraction:
 
 def _basic(parts: Parts) -> Fraction | None:
     """Every loss at its largest."""
-    total = sum(parts.epsilons, Fraction(0))
+    total = sum((times * epsilon for epsilon, times in parts.responses), Fraction(0))
     if parts.rho == 0:
         return total
     if parts.slack == 0:
@@ -120,14 +145,14 @@ def _concentrated(parts: Parts) -> Fraction | None:
     """The sum of the Renyi divergences, converted at the best order."""
     if parts.slack == 0:
         return None
-    return _at_best_order(parts.epsilons, parts.rho, parts.slack)
+    return _at_best_order(_merged(parts.responses), parts.rho, parts.slack)
 
 
 def _optimal(parts: Parts) -> Fraction | None:
     """The law of the total loss."""
     if parts.rho > 0 or parts.slack == 0:
         return None
-    return optimal_epsilon(parts.epsilons, parts.slack)
+    return optimal_epsilon(parts.responses, parts.slack)
 
 
 def _dp_accounting(parts: Parts) -> Fraction | None:
@@ -141,9 +166,9 @@ def _dp_accounting(parts: Parts) -> Fraction | None:
         ) from error
     if parts.rho > 0:
         return None
-    interval = float(lattice_step(parts.epsilons))
+    interval = float(lattice_step(parts.responses))
     total: Any = None
-    for (epsilon, delta), times in sorted(Counter(parts.pairs).items()):
+    for (epsilon, delta), times in parts.pairs:
         one = privacy_loss_distribution.from_privacy_parameters(
             common.DifferentialPrivacyParameters(
                 _float_above(epsilon), _float_above(delta)
@@ -155,24 +180,30 @@ def _dp_accounting(parts: Parts) -> Fraction | None:
     return Fraction(found) if math.isfinite(found) else None
 
 
-def _at_best_order(
-    epsilons: list[Fraction], rho: Fraction, delta: Fraction
-) -> Fraction:
+def _merged(responses: Responses) -> Responses:
+    """Not too many different epsilons: each becomes the largest one of its group."""
+    size = math.ceil(len(responses) / _MOST_DIFFERENT)
+    if size <= 1:
+        return responses
+    groups = (responses[i : i + size] for i in range(0, len(responses), size))
+    return [(group[-1][0], sum(times for _, times in group)) for group in groups]
+
+
+def _at_best_order(responses: Responses, rho: Fraction, delta: Fraction) -> Fraction:
     """Any order gives a valid bound, so only the evaluation has to be rigorous."""
     mp = precise(DIGITS)
-    counts = sorted(Counter(epsilons).items())
-    u = mp.mpf(_best_order(counts, float(rho), float(delta)))
+    u = mp.mpf(_best_order(responses, float(rho), float(delta)))
     divergence = (1 + u) * to_precise(mp, rho)
-    for epsilon, times in counts:
+    for epsilon, times in responses:
         half = to_precise(mp, epsilon / 2)
         divergence += times * mp.log(mp.cosh((1 + 2 * u) * half) / mp.cosh(half)) / u
     return epsilon_at_order(mp, divergence, u, delta)
 
 
-def _best_order(counts: list[tuple[Fraction, int]], rho: float, delta: float) -> float:
+def _best_order(responses: Responses, rho: float, delta: float) -> float:
     """A good u = alpha - 1, in float64."""
-    halves = np.array([float(epsilon / 2) for epsilon, _ in counts])
-    times = np.array([float(number) for _, number in counts])
+    halves = np.array([float(epsilon / 2) for epsilon, _ in responses])
+    times = np.array([float(number) for _, number in responses])
     log_inverse = -math.log(delta)
 
     def bound(log_u: float) -> float:
@@ -195,6 +226,18 @@ def _best_order(counts: list[tuple[Fraction, int]], rho: float, delta: float) ->
 def _log_cosh(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     value: np.ndarray[Any, Any] = np.logaddexp(x, -x) - math.log(2)
     return value
+
+
+def _product_below(powers: Iterable[tuple[Decimal, int]]) -> Fraction:
+    """The product of powers of numbers in (0, 1], every step rounded down."""
+    product = Decimal(1)
+    for base, times in powers:
+        while times:
+            if times % 2:
+                product = _DOWN.multiply(product, base)
+            base = _DOWN.multiply(base, base)
+            times //= 2
+    return Fraction(product)
 
 
 def _reading(value: float | None) -> Fraction:

@@ -73,7 +73,7 @@ def compose(
       from the law of the total loss ([1]_, [4]_) on a public lattice. An epsilon
       between two points becomes a mixture of responses at both, which tells more;
       rounding is bounded and paid for, so the result is never below the optimum.
-      Equal parts up to some 10,000 or 5,000 different ones are quick enough for
+      Some 10,000 equal parts or 4,000 different ones are quick enough for
       "auto": steps of work are counted, not time, so the claim is the same everywhere.
     - *dp-accounting*: the privacy loss distribution of that package, pessimistic up to
       its floating-point errors; for pure and approximate parts. Never used by "auto".

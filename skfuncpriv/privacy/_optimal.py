@@ -17,7 +17,6 @@ the pair is the chord that joins its values at e^-b, e^-a, e^a, e^b.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -29,24 +28,38 @@ from ._exact import precise, to_precise
 _DIGITS = 50
 _MOST_STEPS = 100_000  # of the lattice, from 0 to the largest loss
 _MOST_WORK = 100_000_000  # steps times releases: about a second
+_WEIGHT_WORK = 25_000  # what the weights of one epsilon take, in sums of two numbers
+_QUICK_WORK = 220_000_000  # sums of numbers, of which the lattice is fine
 _UNIT = 2.0**-52
 _UNDERFLOW = 2.0**-960
 
+# Different epsilons in order of size, and how many releases have each.
+Responses = Sequence[tuple[Fraction, int]]
 
-def optimal_epsilon(epsilons: Sequence[Fraction], slack: Fraction) -> Fraction | None:
+
+def is_quick(responses: Responses) -> bool:
+    """Whether the law takes about a second at most; public, as the epsilons are."""
+    step = lattice_step(responses)
+    work, length = 0, 1
+    for epsilon, times in responses:
+        high = math.ceil(epsilon / step)
+        work += _WEIGHT_WORK + times * length + high * times * (times + 1)
+        length += 2 * high * times
+    return work <= _QUICK_WORK
+
+
+def optimal_epsilon(responses: Responses, slack: Fraction) -> Fraction | None:
     """An upper bound of the epsilon of all releases at delta = slack > 0.
 
     None where the bound is out of the range of float64. Sums of positive numbers have
     a small relative error, for which both tails pay.
     """
-    ordered = sorted(epsilons)
-    step = lattice_step(ordered)
-    law = _loss_law(ordered, step)
+    law = _loss_law(responses, lattice_step(responses))
     largest = len(law) // 2
     # Each of the two tails, from its far end to the middle: j = largest, ..., 0.
     upper = np.cumsum(law[: largest - 1 : -1])
     lower = np.cumsum(law[: largest + 1])
-    error = (8 * len(ordered) + len(law) + 64) * _UNIT
+    error = (8 * _number(responses) + len(law) + 64) * _UNIT
     excess = upper * (1 + error) + _UNDERFLOW - float_below(slack)
     rest = lower * (1 - error) - _UNDERFLOW
     matters = excess > 0
@@ -60,20 +73,25 @@ def optimal_epsilon(epsilons: Sequence[Fraction], slack: Fraction) -> Fraction |
     )
 
 
-def lattice_step(epsilons: list[Fraction]) -> Fraction:
+def lattice_step(responses: Responses) -> Fraction:
     """The common divisor of all epsilons if the lattice is then small enough."""
-    total = sum(epsilons, Fraction(0))
-    most = min(_MOST_STEPS, max(_MOST_WORK // len(epsilons), 1))
+    epsilons = [epsilon for epsilon, _ in responses]
+    total = sum((times * epsilon for epsilon, times in responses), Fraction(0))
+    most = min(_MOST_STEPS, max(_MOST_WORK // _number(responses), 1))
     denominator = math.lcm(*(epsilon.denominator for epsilon in epsilons))
     divisor = math.gcd(*(int(epsilon * denominator) for epsilon in epsilons))
     return max(Fraction(divisor, denominator), total / most)
 
 
-def _loss_law(epsilons: list[Fraction], step: Fraction) -> np.ndarray:
+def _number(responses: Responses) -> int:
+    return sum(times for _, times in responses)
+
+
+def _loss_law(responses: Responses, step: Fraction) -> np.ndarray:
     """P(L = i step) for i from -m to m."""
     law = np.ones(1)
     mp = precise(_DIGITS)
-    for epsilon, times in sorted(Counter(epsilons).items()):
+    for epsilon, times in responses:
         low, high = math.floor(epsilon / step), math.ceil(epsilon / step)
         weights = _weights(mp, epsilon, low * step, high * step)
         places = (0, high - low, high + low, 2 * high)

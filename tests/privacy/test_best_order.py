@@ -41,7 +41,7 @@ CASES = [
 @pytest.mark.parametrize(("epsilons", "rho", "delta"), CASES)
 def test_no_order_is_better(epsilons, rho, delta):
     parts = Parts(
-        tuple((Fraction(repr(e)), Fraction(0)) for e in epsilons),
+        tuple(((Fraction(repr(e)), Fraction(0)), 1) for e in epsilons),
         Fraction(repr(rho)),
         Fraction(repr(delta)),
         Fraction(repr(delta)),
@@ -53,7 +53,7 @@ def test_no_order_is_better(epsilons, rho, delta):
 
 def test_no_loss_at_all_costs_nothing_and_a_little_loss_a_little():
     nothing = Parts(
-        ((Fraction(0), Fraction(0)),), Fraction(0), Fraction(0), Fraction(0)
+        (((Fraction(0), Fraction(0)), 1),), Fraction(0), Fraction(0), Fraction(0)
     )
     for method in ("auto", "basic", "concentrated", "optimal"):
         assert smallest_epsilon(nothing, method) == 0.0

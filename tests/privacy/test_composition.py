@@ -2,15 +2,18 @@
 
 import builtins
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy import stats
 
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import PrivacyGuarantee, compose
+from skfuncpriv.privacy import _composed_loss as composed_loss
 from skfuncpriv.privacy import _optimal as optimal
 from skfuncpriv.privacy._composed_loss import response_rho
 
@@ -100,7 +103,7 @@ def test_a_coarse_lattice_is_an_upper_bound(monkeypatch):
     for steps in (2, 3, 5, 11, 1000):
         monkeypatch.setattr(optimal, "_MOST_STEPS", steps)
         for delta in (1e-3, 0.05):
-            exact = [Fraction(repr(epsilon)) for epsilon in epsilons]
+            exact = [(Fraction(repr(epsilon)), 1) for epsilon in epsilons]
             bound = optimal.optimal_epsilon(exact, Fraction(repr(delta)))
             bounds.append(float(bound))
             assert exact_delta(pairs, mp.mpf(float(bound)), mp) <= delta
@@ -128,6 +131,100 @@ def test_another_package_agrees():
     ours = compose(*parts, delta=1e-5, method="optimal").epsilon
     theirs = compose(*parts, delta=1e-5, method="dp-accounting").epsilon
     assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function):
+        self.function = function
+        self.calls = 0
+
+    def __call__(self, *args):
+        self.calls += 1
+        return self.function(*args)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The steps of the work, by name."""
+    names = ("decimal_reading", "optimal_epsilon", "to_precise")
+    steps = {name: Counted(getattr(composed_loss, name)) for name in names}
+    for name, step in steps.items():
+        monkeypatch.setattr(composed_loss, name, step)
+    return steps
+
+
+def responses_delta(number, epsilon, claim):
+    """The delta of equal responses at a claim, by the tails of the binomial law."""
+    p = 1 / (1 + math.exp(-epsilon))
+    least = math.floor((number + claim / epsilon) / 2)  # of the losses +epsilon, less 1
+    upper = stats.binom.sf(least, number, p)
+    return upper - math.exp(claim) * stats.binom.sf(least, number, 1 - p)
+
+
+@pytest.mark.parametrize("lost", [0.0, 1e-12])
+def test_a_hundred_thousand_equal_parts_are_counted(counted, lost):
+    number, delta = 100_000, 1e-6
+    one = approx(1e-5, lost) if lost else pure(1e-5)
+    claim = compose(*[one] * number, delta=delta).epsilon
+    assert counted["optimal_epsilon"].calls == 0
+    assert sum(step.calls for step in counted.values()) < 20
+    slack = 1 - (1 - delta) / (1 - lost) ** number
+    assert responses_delta(number, 1e-5, claim) < slack
+    assert responses_delta(number, 1e-5, claim / 1.2) > slack
+    assert claim < compose(*[one] * number, delta=delta, method="basic").epsilon / 50
+
+
+def test_the_optimum_is_found_where_the_work_is_little(counted, monkeypatch):
+    parts = [pure(0.01)] * 4000
+    claim = compose(*parts, delta=1e-6)
+    assert counted["optimal_epsilon"].calls == 1
+    assert responses_delta(4000, 0.01, claim.epsilon) <= 1e-6
+    assert responses_delta(4000, 0.01, claim.epsilon * (1 - 1e-4)) > 1e-6
+    monkeypatch.setattr(optimal, "_QUICK_WORK", 10_000)
+    beyond = compose(*parts, delta=1e-6)
+    assert counted["optimal_epsilon"].calls == 1
+    assert beyond == compose(*parts, delta=1e-6, method="concentrated")
+    assert claim == compose(*parts, delta=1e-6, method="optimal")
+
+
+def test_the_work_is_that_of_the_law(monkeypatch):
+    """What is_quick counts are the numbers that are added, and the weights."""
+    epsilons = [(Fraction(1, 10), 3), (Fraction(1, 7), 2), (Fraction(2, 3), 1)]
+    step = optimal.lattice_step(epsilons)
+    lengths, length = [], 1
+    for epsilon, times in epsilons:
+        for _ in range(times):
+            length += 2 * int(epsilon / step)
+            lengths.append(length)
+    assert len(optimal._loss_law(epsilons, step)) == length
+    work = sum(lengths) + 3 * optimal._WEIGHT_WORK
+    monkeypatch.setattr(optimal, "_QUICK_WORK", work)
+    assert optimal.is_quick(epsilons)
+    monkeypatch.setattr(optimal, "_QUICK_WORK", work - 1)
+    assert not optimal.is_quick(epsilons)
+
+
+def test_the_largest_of_a_group_stands_for_it(counted, monkeypatch):
+    parts = [pure(e) for e in (0.11, 0.12, 0.13, 0.14, 0.15)] + [pure(0.12)] * 2
+    exact = compose(*parts, delta=1e-6, method="concentrated").epsilon
+    assert counted["to_precise"].calls == 5 + 1  # the epsilons and rho
+    monkeypatch.setattr(composed_loss, "_MOST_DIFFERENT", 2)
+    merged = compose(*parts, delta=1e-6, method="concentrated").epsilon
+    same = compose(
+        *[pure(0.13)] * 5, *[pure(0.15)] * 2, delta=1e-6, method="concentrated"
+    ).epsilon
+    assert exact < merged == same
+    assert counted["to_precise"].calls == 6 + 2 * (2 + 1)
+
+
+def test_products_of_deltas_are_rounded_down():
+    numbers = [(Decimal("0.999999999999"), 100_000), (Decimal("0.7"), 3)]
+    exact = Fraction("0.7") ** 3 * Fraction(10**12 - 1, 10**12) ** 1000
+    few = composed_loss._product_below([(numbers[0][0], 1000), numbers[1]])
+    assert 0 < exact - few < Fraction(1, 10**790)
+    assert composed_loss._product_below(numbers[1:]) == Fraction("0.343")
 
 
 def test_many_different_parts():
