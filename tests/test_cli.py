@@ -859,7 +859,7 @@ def test_strict_mode_is_explained_in_options(capsys, data):
             ["demo"],
             ["audit"],
             ["plan", *PUBLIC],
-            ["trace", "--plan", *trace[:4]],
+            ["trace", "--plan", *trace[:5]],
         ):
             err = refuse(capsys, *words)
             assert f"{words[0]} " in err
