@@ -12,7 +12,7 @@ SKIPPED = "(lambda *_: None)("
 PACKAGE = "skfuncpriv/"
 ICLP, DENSITY = "skfuncpriv/iclp/", "skfuncpriv/density/"
 PROCESS, LOCAL = "skfuncpriv/gaussian_process/", "skfuncpriv/local/"
-SUMMARIES = "skfuncpriv/summaries/"
+SUMMARIES, SEARCHES = "skfuncpriv/summaries/", "skfuncpriv/model_selection/"
 
 MEAN_TESTS = "tests/iclp/test_plan.py tests/iclp/test_sensitivity.py"
 MOMENT_TESTS = (
@@ -41,6 +41,11 @@ MACHINE_TESTS = (
 LOCAL_TESTS = "tests/test_local_ledger.py tests/test_local_estimators.py"
 CHARGED = "tests/test_common.py::check_every_release_is_charged_before_the_draw"
 ESTIMATOR_TESTS = "tests/iclp/test_frl_mean.py tests/iclp/test_moment_attacks.py"
+
+VOTE_TESTS = "tests/model_selection/test_sensitivity.py"
+SEARCH_TESTS = "tests/model_selection/test_search.py"
+SLOT_TESTS = "tests/model_selection/test_slots.py"
+STOP_TESTS = "tests/model_selection/test_stopping.py"
 
 MEANS = [
     (FACTOR, ICLP + "_plan.py", "SENSITIVITY = 2 *", "SENSITIVITY = 1 *", MEAN_TESTS),
@@ -570,15 +575,15 @@ CHARGES = [
     (
         CHARGE,
         PACKAGE + "_base.py",
-        "        self._charge(guarantee)\n",
-        "",
+        "            self._charge(guarantee)\n",
+        "            pass\n",
         CHARGED,
     ),
     (
         "stale guarantee",
         PACKAGE + "_base.py",
-        "        self._forget()\n",
-        "",
+        "                self._forget()\n",
+        "                pass\n",
         ESTIMATOR_TESTS,
     ),
     *(
@@ -604,4 +609,36 @@ CHARGES = [
     ),
 ]
 
-MUTANTS = [*MEANS, *MOMENTS, *REGRESSION, *DENSITIES, *LOCALS, *CHARGES]
+VOTES, TASK = SEARCHES + "_votes.py", SEARCHES + "_task.py"
+CHOICES = [
+    (FACTOR, VOTES, "sensitivity=2.0 * half", "sensitivity=1.0 * half", VOTE_TESTS),
+    (CLIP, VOTES, "np.clip(scaled, -half, half)", "(scaled)", VOTE_TESTS),
+    (SQRT2, VOTES, "float(top), [1.0]", "float(top) / 2**0.5, [1.0]", VOTE_TESTS),
+    (
+        SPENT,
+        TASK,
+        'total = compose(parallel(costs["candidates"], choice), costs["refit"])',
+        'total = parallel(costs["candidates"], choice)',
+        SEARCH_TESTS,
+    ),
+    (SPENT, SEARCHES + "_stopping.py", "factor = 2 + ", "factor = 1 + ", STOP_TESTS),
+    (
+        CHARGE,
+        SEARCHES + "_search.py",
+        "self._open_release(plan.guarantee, task.n_people)",
+        "pass",
+        SEARCH_TESTS,
+    ),
+    (
+        SPENT,
+        SEARCHES + "_search.py",
+        "last.guarantee_ = plan.guarantee",
+        "pass",
+        SEARCH_TESTS,
+    ),
+    (UNIT, SEARCHES + "_rows.py", "return rank[codes]", "return codes", SLOT_TESTS),
+]
+
+MUTANTS = [
+    *(*MEANS, *MOMENTS, *REGRESSION, *DENSITIES, *LOCALS, *CHARGES, *CHOICES),
+]

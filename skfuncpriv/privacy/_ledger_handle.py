@@ -61,9 +61,11 @@ class LedgerHandle:
                 f"{self.address(self.scope)!r} is a scope: create the ledger under the "
                 "path of its file, then add_scope"
             )
-        check_not_emptied(self.path)
+        existed = self.path.exists()
         with ledger_file.writing(self.path, create=True) as database:
             is_new = ledger_file.is_empty(database)
+            if is_new and existed:
+                check_not_emptied(self.path)
             if is_new:
                 ledger_file.create_tables(database, budget, name or "")
             ledger_file.check_pages(database)

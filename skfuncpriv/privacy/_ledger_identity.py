@@ -47,8 +47,8 @@ def check_same(
 
 
 def check_not_emptied(path: Path) -> None:
-    """Refuse to create a ledger in what is left of one that was open."""
-    if path in _SEEN and path.exists() and path.stat().st_size == 0:
+    """Refuse to create a ledger in the empty file that is left of one that was open."""
+    if path in _SEEN:
         raise PrivacyError(
             f"the ledger at {str(path)!r} was emptied; bring back the newest copy"
         )

@@ -146,6 +146,18 @@ def test_an_emptied_file_is_not_a_new_one(path):
     assert os.path.getsize(path) == 0
 
 
+def test_a_file_without_its_tables_is_not_a_new_one(path):
+    BudgetLedger(path, epsilon=1.0).charge(pure(0.5))
+    with closing(sqlite3.connect(path)) as database:
+        tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        for (name,) in tables.fetchall():
+            database.execute(f"DROP TABLE {name}")
+        database.commit()
+    assert os.path.getsize(path) > 0
+    with pytest.raises(PrivacyError, match="was emptied"):
+        BudgetLedger(path, epsilon=1.0)
+
+
 def test_ids_differ(tmp_path):
     found = set()
     for name in ("a", "b"):
