@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
 from os import PathLike
 from typing import Any
 
@@ -35,6 +38,23 @@ class StrictEstimator(BaseEstimator):
         """The state, which carries strict mode to processes that run already."""
         state = super().__getstate__()
         return {**state, "_strict": True} if self._is_strict() else state
+
+
+_PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
+
+
+def plans(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a method that reads no data: strict mode demands nothing of it."""
+
+    @wraps(method)
+    def planned(*arguments: Any, **named: Any) -> Any:
+        token = _PLANNING.set(True)
+        try:
+            return method(*arguments, **named)
+        finally:
+            _PLANNING.reset(token)
+
+    return planned
 
 
 class PrivateEstimator(StrictEstimator):
@@ -94,7 +114,7 @@ class PrivateEstimator(StrictEstimator):
                 f"ledger must be the path of a ledger's file, got {self.ledger!r}: for "
                 "an open BudgetLedger pass its path attribute, or ledger.scope(name)"
             )
-        if self._is_strict():
+        if self._is_strict() and not _PLANNING.get():
             self._check_strictly()
 
     def _check_strictly(self) -> None:

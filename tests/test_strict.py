@@ -516,6 +516,16 @@ def test_workers_that_see_no_callers_are_refused(kind, tmp_path):
     assert len(ledger.history()) == 2
 
 
+@pytest.mark.parametrize("model", CENTRAL, ids=name_of)
+def test_planning_reads_no_data_and_needs_no_ledger(model):
+    with config(strict=True):
+        for name in ("expected_error", "_planned_release"):
+            if hasattr(model, name):
+                getattr(model, name)(100)
+        with pytest.raises(PrivacyError, match="demands a ledger"):
+            clone(model).fit(*private_data(model))
+
+
 # What is not finite
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of, refuse_in_strict_mode
+from .._base import PrivateEstimator, people_of, plans, refuse_in_strict_mode
 from .._planned import PlannedRelease
 from .._validation import check_count
 from ..gaussian_process._rows import public_center, read_rows
@@ -345,6 +345,7 @@ default="auto"
         words = random_bits(random_state, purpose=1).words(4)
         return density.sample(n_samples, np.random.default_rng(words))
 
+    @plans
     def _planned_release(
         self,
         n_samples: int,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base import plans
 from .._planned import PlannedRelease
 from .._validation import check_count, check_positive
 from ..curves import Curves
@@ -193,6 +194,7 @@ default=None
             return summary(int(self.degree))
         return min(map(summary, DEGREES), key=lambda choice: choice.risk)
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -15,6 +15,7 @@ from .._base import (
     PrivateEstimator,
     ScoredOnData,
     people_of,
+    plans,
     warn_if_noise_dominates,
 )
 from .._planned import PlannedRelease
@@ -372,6 +373,7 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
             return np.stack([1.0 - share, share], axis=1)
         return share / share.sum(axis=1, keepdims=True)
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

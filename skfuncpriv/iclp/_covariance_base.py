@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._base import CurveReader, PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import (
+    CurveReader,
+    PrivateEstimator,
+    people_of,
+    plans,
+    warn_if_noise_dominates,
+)
 from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
@@ -178,6 +184,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         self.guarantee_ = guarantee
         return self
 
+    @plans
     def expected_error(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> float:
@@ -221,6 +228,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         values = np.linalg.eigvalsh(self._square(self.release_))
         return int(np.sum(values > self.noise_edge_))
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._base import CurveReader, PrivateEstimator
+from .._base import CurveReader, PrivateEstimator, plans
 from .._planned import PlannedRelease
 from .._validation import check_count, check_positive
 from ..basis import Basis, CosineBasis
@@ -102,6 +102,7 @@ class CurveMean(CurveReader, PrivateEstimator):
         n_samples = check_count(n_samples, "n_samples")
         return self._noise_curves(n_samples, random_bits(random_state, purpose=1))
 
+    @plans
     def expected_error(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> float:
@@ -125,6 +126,7 @@ class CurveMean(CurveReader, PrivateEstimator):
         """
         return self._planned_release(n_samples, n_outputs, n_points).noise
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base import plans
 from .._planned import PlannedRelease
 from ..basis import Basis
 from ..curves import Curves
@@ -181,6 +182,7 @@ default=None
         plan, basis = public_plan(self, n_people, len(values.low), domain, n_points)
         return _Projections(plan, basis, values)
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._base import people_of
+from .._base import people_of, plans
 from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
@@ -345,6 +345,7 @@ default=None
         delta = self.delta if delta is None else delta
         return clone(self).set_params(epsilon=epsilon, delta=delta, rounds=1)
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, ScoredOnData, people_of
+from .._base import PrivateEstimator, ScoredOnData, people_of, plans
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..noise import random_bits, release_lattice
@@ -345,6 +345,7 @@ default="auto"
         tags.input_tags.allow_nan = has_curves and self.missing == "interpolate"
         return tags
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import PrivateEstimator, people_of, plans, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
@@ -314,6 +314,7 @@ default="auto"
         """
         return super().sample(n_samples, random_state)
 
+    @plans
     def _planned_release(
         self, n_samples: int, n_outputs: int = 1, n_points: int | None = None
     ) -> PlannedRelease:
