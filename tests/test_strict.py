@@ -522,7 +522,7 @@ def test_planning_reads_no_data_and_needs_no_ledger(model):
         for name in ("expected_error", "_planned_release"):
             if hasattr(model, name):
                 getattr(model, name)(100)
-        with pytest.raises(PrivacyError, match="demands a ledger"):
+        with pytest.raises(PrivacyError, match="strict mode demands"):
             clone(model).fit(*private_data(model))
 
 
