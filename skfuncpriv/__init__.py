@@ -1,7 +1,7 @@
 """Release functions under differential privacy, as scikit-learn estimators."""
 
 from ._base import PrivateEstimator
-from ._config import config
+from ._config import config, is_strict
 from ._privacy_safe import ParameterTable, privacy_safe_parameters
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
@@ -83,5 +83,6 @@ __all__ = [
     "TraceDisplay",
     "audit",
     "config",
+    "is_strict",
     "privacy_safe_parameters",
 ]

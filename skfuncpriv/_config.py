@@ -111,7 +111,20 @@ class config:  # noqa: N801 - a verb for its users, as in scikit-learn
 
 
 def is_strict() -> bool:
-    """Whether strict mode is on in this process."""
+    """Tell whether strict mode is on in this process.
+
+    Returns
+    -------
+    bool
+        See :class:`config`.
+
+    Examples
+    --------
+    >>> from skfuncpriv import config, is_strict
+    >>> with config(strict=True):
+    ...     is_strict()
+    True
+    """
     return _strict
 
 
