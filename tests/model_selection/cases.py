@@ -60,3 +60,8 @@ class Favourite(BoundedScore):
 
     def bounds(self, model):
         return -1.0, 1.0
+
+
+def without_address(value):
+    """The repr of a parameter of a test, the same in every process."""
+    return repr(value).partition(" at 0x")[0]

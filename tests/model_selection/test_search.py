@@ -44,6 +44,7 @@ from tests.model_selection.cases import (
     kde_search,
     points,
     recorded_choices,
+    without_address,
 )
 
 pytestmark = pytest.mark.filterwarnings(
@@ -206,7 +207,7 @@ def refused(search, match, error=PrivacyError):
         ["accuracy"],
         Favourite,
     ],
-    ids=repr,
+    ids=without_address,
 )
 def test_scores_of_unknown_sensitivity_are_refused(scoring):
     refused(kde_search(scoring=scoring), "how much one person can change it is unknown")

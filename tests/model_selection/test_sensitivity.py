@@ -40,6 +40,7 @@ from tests.model_selection.cases import (
     BANDWIDTHS,
     Favourite,
     recorded_choices,
+    without_address,
 )
 from tests.privacy.selection_laws import permute_and_flip_law
 
@@ -155,7 +156,7 @@ class Wrong(BoundedScore):
         return 0.0, 1.0
 
 
-@pytest.mark.parametrize("score", [*SCORES, Wrong()], ids=repr)
+@pytest.mark.parametrize("score", [*SCORES, Wrong()], ids=without_address)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_choice_of_neighbours(score, grouped):
     """The exact law of the choice, for all extremes of one person who scores."""

@@ -21,7 +21,7 @@ from skfuncpriv.model_selection._rows import count_rows, people_by_label, take
 from skfuncpriv.model_selection._slots import slot_sizes, split_people
 from skfuncpriv.model_selection._task import Task
 from skfuncpriv.noise import SeededBits
-from tests.model_selection.cases import kde_search, points
+from tests.model_selection.cases import kde_search, points, without_address
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the noise is expected:skfuncpriv.NoiseDominatesWarning"
@@ -48,7 +48,7 @@ def labelled(n_people=20):
     return points(len(groups)), groups
 
 
-@pytest.mark.parametrize("cv", SPLITTERS, ids=repr)
+@pytest.mark.parametrize("cv", SPLITTERS, ids=without_address)
 def test_slots_are_of_people_and_disjoint(cv):
     X, groups = labelled()
     selection, training, voters = slots(X, groups, cv)
@@ -62,7 +62,7 @@ def test_slots_are_of_people_and_disjoint(cv):
         np.testing.assert_array_equal(rows, own)
 
 
-@pytest.mark.parametrize("cv", SPLITTERS, ids=repr)
+@pytest.mark.parametrize("cv", SPLITTERS, ids=without_address)
 def test_one_person_moves_nobody(cv):
     """Neither with other values, nor with other numbers and places of rows."""
     X, groups = labelled()
@@ -126,7 +126,7 @@ def test_both_slots_have_somebody():
         iter([]),
         lambda X, y: None,
     ],
-    ids=repr,
+    ids=without_address,
 )
 def test_other_splits_are_refused(cv):
     with pytest.raises(PrivacyError, match="overlap"):
