@@ -22,6 +22,9 @@ from ..noise import FixedPoint, Lattice, NoiseLaw
 from ..privacy import permute_and_flip
 from ._tools import ensure, same
 
+_READ: set[str] = set()  # names of modules
+_HOLDERS: list[tuple[Any, str]] = []
+
 
 @dataclass(frozen=True, eq=False)
 class Released:
@@ -118,19 +121,27 @@ def recorded() -> Iterator[list[Released]]:
     >>> len(releases)
     1
     """
-    with transcribed() as transcript:
+    transcript = Transcript()
+    with mock.patch.object(NoiseLaw, "release", _noting(transcript)):
         yield transcript.releases
 
 
-@contextmanager
-def transcribed() -> Iterator[Transcript]:
-    """Collect every release and every choice that is made in this context."""
-    transcript, release = Transcript(), NoiseLaw.release
+def _noting(transcript: Transcript) -> Callable[..., Any]:
+    """The draw of noise, which is written down."""
+    release = NoiseLaw.release
 
     def noted(law: NoiseLaw, value: Any, lattice: Lattice, bits: Any) -> Any:
         integers = release(law, value, lattice, bits)
         transcript.add(Released(law, value, lattice, integers.copy()))
         return integers
+
+    return noted
+
+
+@contextmanager
+def transcribed() -> Iterator[Transcript]:
+    """Collect every release and every choice that is made in this context."""
+    transcript = Transcript()
 
     def chosen(
         scores: Any, *, epsilon: float, bits: Any, sensitivity: float = 1.0
@@ -142,7 +153,7 @@ def transcribed() -> Iterator[Transcript]:
         transcript.add(Chosen(*facts, columns.copy()))
         return columns
 
-    with _instead(noted, chosen):
+    with _instead(_noting(transcript), chosen):
         yield transcript
 
 
@@ -238,9 +249,19 @@ def _instead(release: Callable[..., Any], choose: Callable[..., Any]) -> Iterato
     """Replace both, the function wherever it was imported."""
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(NoiseLaw, "release", release))
-        for module in list(sys.modules.values()):
-            if module is not None and module is not sys.modules[__name__]:
-                for name, thing in list(vars(module).items()):
-                    if thing is permute_and_flip:
-                        stack.enter_context(mock.patch.object(module, name, choose))
+        for module, name in _holders():
+            stack.enter_context(mock.patch.object(module, name, choose))
         yield
+
+
+def _holders() -> list[tuple[Any, str]]:
+    """Which modules have imported the choice, under which name; each is read once."""
+    for key in set(sys.modules) - _READ - {__name__}:
+        _READ.add(key)
+        names = vars(sys.modules[key]).items() if sys.modules[key] is not None else ()
+        _HOLDERS.extend(
+            (sys.modules[key], name)
+            for name, thing in list(names)
+            if thing is permute_and_flip
+        )
+    return list(_HOLDERS)
