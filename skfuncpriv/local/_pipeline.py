@@ -232,7 +232,8 @@ def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noq
     >>> round(reconstruction_score(pipeline, X), 3) + 0.0
     0.0
     """
-    steps = [step for _, step in estimator.steps if hasattr(step, "_is_strict")]
+    parts = [part for _, part in getattr(estimator, "steps", [("", estimator)])]
+    steps = [part for part in parts if hasattr(part, "_is_strict")]
     for step in steps:
         refuse_in_strict_mode(step, "reconstruction_score")
     curves = np.asarray(X, dtype=np.float64)
