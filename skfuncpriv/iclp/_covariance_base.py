@@ -33,6 +33,7 @@ from ._covariance_steps import (
     gram_of_functions,
     n_covariances,
     resized,
+    stated_radius,
     unit_rows,
 )
 from ._parameters import (
@@ -47,8 +48,6 @@ from ._stated_basis import check_basis, stated_basis, stated_size
 
 _MAX_FUNCTIONS = 256
 _MAX_COORDINATES = 256
-_SMALLEST_RADIUS = 2.0**-60  # of the norm bound
-_NORMS = 1e-140, 1e150  # whose squares are numbers
 # The largest possible eigenvalue reaches this in units of a chosen squared radius,
 # that of radii half an octave apart.
 _LARGEST_SIGNAL = 0.5
@@ -130,7 +129,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         n_points = len(curves.grid) if curves.is_regular else None
         plan, basis = self._plan(n_people, curves.n_outputs, domain, n_points)
         laws = plan.mean.law, plan.law
-        radius = self._public_radius(values)
+        radius = stated_radius(self.radius, values)
         _check_size(plan, values.norm_bound * (radius or 2.0))
         grid = output_grid(self.grid, curves.grid, domain)
         noise = CovarianceNoise(plan)
@@ -235,7 +234,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         self._check_parameters()
         facts = PublicFacts.of(self, n_samples, n_outputs, n_points)
         plan, _ = self._plan(facts.n_people, n_outputs, facts.domain, facts.n_points)
-        radius = self._public_radius(facts.values) or 1.0
+        radius = stated_radius(self.radius, facts.values) or 1.0
         unit = radius * facts.values.norm_bound
         unit *= unit
         unit *= unit  # a product overflows to infinity, a power would raise
@@ -308,23 +307,6 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             public_radius=self.radius is not None,
         )
         return plan, basis
-
-    def _public_radius(self, values: ValueBounds) -> float | None:
-        """The stated radius in units of the norm bound."""
-        if not _NORMS[0] <= values.norm_bound <= _NORMS[1]:
-            raise ValueError(
-                f"bounds must imply norms from {_NORMS[0]} to {_NORMS[1]}, got "
-                f"{values.norm_bound}: use other units"
-            )
-        if self.radius is None:
-            return None
-        radius = float(self.radius) / values.norm_bound
-        if not radius >= _SMALLEST_RADIUS:
-            raise ValueError(
-                f"radius must be at least {_SMALLEST_RADIUS} of the norm bound "
-                f"{values.norm_bound}, got {self.radius!r}"
-            )
-        return min(radius, 2.0)  # no two curves are further apart
 
     def _mean_from(self, released: np.ndarray, plan: CovariancePlan) -> np.ndarray:
         """The mean from a released sum, within the unit ball as everybody is."""

@@ -10,6 +10,27 @@ from ..noise import FixedPoint, NoiseLaw, RandomBits, release_lattice
 from ..summaries import ValueBounds, curve_coefficients
 from ._second_moment import SecondMoment
 
+_SMALLEST_RADIUS = 2.0**-60  # of the norm bound
+_NORMS = 1e-140, 1e150  # whose squares are numbers
+
+
+def stated_radius(radius: float | None, values: ValueBounds) -> float | None:
+    """A public radius in units of the norm bound; None if it is to be chosen."""
+    if not _NORMS[0] <= values.norm_bound <= _NORMS[1]:
+        raise ValueError(
+            f"bounds must imply norms from {_NORMS[0]} to {_NORMS[1]}, got "
+            f"{values.norm_bound}: use other units"
+        )
+    if radius is None:
+        return None
+    share = float(radius) / values.norm_bound
+    if not share >= _SMALLEST_RADIUS:
+        raise ValueError(
+            f"radius must be at least {_SMALLEST_RADIUS} of the norm bound "
+            f"{values.norm_bound}, got {radius!r}"
+        )
+    return min(share, 2.0)  # no two curves are further apart
+
 
 def add_noise(law: NoiseLaw, value: FixedPoint, bits: RandomBits) -> np.ndarray:
     """Add noise once, round correctly, and read the lattice."""
