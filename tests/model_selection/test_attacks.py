@@ -59,6 +59,26 @@ def test_a_person_without_observations_leaves_the_scores_of_others():
     assert len(np.unique(tables[0])) > 15
 
 
+def test_irregular_curves_are_scored_one_person_at_a_time(monkeypatch):
+    """Were a score to fail for one of them after all, it fails for that one alone."""
+    original = IntegratedSquaredError.values
+
+    def failing(score, model, X, y=None):
+        if X.all_missing.any():
+            raise ValueError
+        return original(score, model, X, y)
+
+    facts = {"bounds": (0, 1), "domain": (0, 1), "grid": np.linspace(0, 1, 9)}
+    mean = ICLPMean(**facts, epsilon=500.0, missing="interpolate", random_state=0)
+    models, X = [mean.fit(irregular(5))], irregular(0)
+    voters = Voters(X, None, np.arange(20), None, 20)
+    expected = person_values(IntegratedSquaredError(), models, voters)
+    monkeypatch.setattr(IntegratedSquaredError, "values", failing)
+    found = person_values(IntegratedSquaredError(), models, voters)
+    np.testing.assert_array_equal(found[1:], expected[1:])
+    assert found[0] == IntegratedSquaredError().bounds(models[0])[0]
+
+
 def test_classes_are_not_read_off_labels_in_strict_mode(ledger):
     y = (POINTS[:, 0] > 0.5).astype(int)
     y[0] = 7

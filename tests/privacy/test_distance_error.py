@@ -93,6 +93,14 @@ def test_a_ledger_remembers_the_largest(ledger):
     assert ledger.budget == geo(1.0)
 
 
+def test_a_partition_has_the_largest_of_its_parts(ledger):
+    parts = ledger.add_partition("region", ["north", "south"])
+    for part, error in (("north", 0.25), ("south", 1e-9)):
+        BudgetLedger(parts[part]).charge(geo(0.1, error))
+    region = BudgetLedger(ledger.scope("region"))
+    assert region.spent == ledger.spent == geo(0.1, 0.25)
+
+
 def test_a_refused_charge_leaves_no_error(ledger):
     with pytest.raises(Exception, match="exceeds what is left"):
         ledger.charge(geo(2.0, 0.5))
