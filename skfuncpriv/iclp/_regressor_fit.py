@@ -51,6 +51,7 @@ _THRESHOLDS = {"huber": 0.25, "epsilon_insensitive": 0.1}
 _ONLY_STATISTICS = ("block-spherical", "laplace")
 _DEFAULT_POINTS = 101
 _NO_NOISE = 1e6  # an epsilon
+_ALL_NOISE = 1e150  # a deviation that no coefficient function of finite energy survives
 Targets = ScalarTargets | CurveTargets
 
 
@@ -286,19 +287,15 @@ class Fitted:
         spread = np.sqrt(np.square(each).mean(axis=1))
         n_outputs = targets.predictor.n_outputs
         bounds = 4 / np.maximum(design.energy, 1e-12)
-        self.theta = np.concatenate(
-            [
-                bayesian_average(
-                    row[None],
-                    IndependentGaussian((max(std, 1e-300),) * len(row)),
-                    bound,
-                    n_outputs,
-                )
-                for row, std, bound in zip(
-                    self.theta, spread.tolist(), bounds.tolist(), strict=True
-                )
-            ]
-        )
+        for k, (std, bound) in enumerate(
+            zip(spread.tolist(), bounds.tolist(), strict=True)
+        ):
+            if not std < _ALL_NOISE:  # its square may be infinite
+                self.theta[k] = 0.0
+                continue
+            law = IndependentGaussian((max(std, 1e-300),) * targets.size)
+            row = self.theta[k : k + 1]
+            self.theta[k] = bayesian_average(row, law, bound, n_outputs)[0]
 
 
 def _absolute_psi(release: StatisticsPlan, design: Design) -> float:
