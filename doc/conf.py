@@ -41,6 +41,11 @@ autodoc_typehints = "none"
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
+    # In the order in which a reader meets the jobs, not that of the alphabet.
+    "subsection_order": [
+        f"examples/{job}" for job in ("curves", "densities", "local", "models", "budget")
+    ],
+    "within_subsection_order": "ExampleTitleSortKey",
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "show_memory": False,
