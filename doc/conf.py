@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import sys
 import warnings
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import skfuncpriv
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from pictures import draw_landing  # noqa: E402
 
 project = "skfuncpriv"
 copyright = "The skfuncpriv developers"
@@ -18,18 +23,35 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples", "auto_examples/*.ipynb"]
-html_theme = "alabaster"
-html_static_path = ["_static"]  # custom.css is the theme's name for what is added
+exclude_patterns = ["_build", "examples", "auto_examples/*.ipynb", "generated/mini/*"]
+templates_path = ["_templates"]
+nitpicky = True  # a reference that leads nowhere is an error
+html_theme = "pydata_sphinx_theme"
+html_title = "skfuncpriv"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
 html_theme_options = {
-    "description": "Functions, released under differential privacy",
-    "fixed_sidebar": True,
-    "page_width": "1180px",
-    "body_max_width": "none",
+    "logo": {"text": "skfuncpriv"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
+# Pages without pages below them need no column that would list these.
+html_sidebars = {"index": [], "faq": [], "whats_new/*": []}
+# Copied are the commands, without prompts and without what they print.
+copybutton_exclude = ".linenos, .gp, .go"
 autosummary_generate = True
 # An attribute in single backticks, as in `spectrum`, may belong to several classes.
 suppress_warnings = ["ref.python"]
@@ -43,12 +65,15 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     # In the order in which a reader meets the jobs, not that of the alphabet.
     "subsection_order": [
-        f"examples/{job}" for job in ("curves", "densities", "local", "models", "budget")
+        f"examples/{job}"
+        for job in ("curves", "densities", "local", "models", "budget")
     ],
-    "within_subsection_order": "ExampleTitleSortKey",
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "show_memory": False,
+    "doc_module": ("skfuncpriv",),
+    "reference_url": {"skfuncpriv": None},
+    "backreferences_dir": "generated/mini",
     "min_reported_time": 10,
 }
 # The gallery of scikit-learn-like objects warns of nothing we could change.
@@ -115,7 +140,8 @@ def write_api_page(path):
         path.write_text(text, encoding="utf-8")
 
 
-write_api_page(Path(__file__).parent / "generated" / "api.rst")
+write_api_page(HERE / "generated" / "api.rst")
+draw_landing(HERE / "generated")
 
 
 def skip_request_methods(app, what, name, thing, skip, options):  # noqa: ARG001
@@ -123,9 +149,25 @@ def skip_request_methods(app, what, name, thing, skip, options):  # noqa: ARG001
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
-def leave_labels_of_sklearn(app, env, node, contnode):  # noqa: ARG001
-    """Show a label that an inherited method of scikit-learn refers to as plain text."""
-    return contnode if node["reftarget"] in ("accuracy_score", "r2_score") else None
+# Where the pages of others are; no list of theirs is fetched while this is built.
+ELSEWHERE = {
+    "sklearn": "https://scikit-learn.org/stable/modules/generated/{}.html",
+    "numpy": "https://numpy.org/doc/stable/reference/generated/{}.html",
+}
+
+
+def link_elsewhere(app, env, node, contnode):  # noqa: ARG001
+    """Refer to a page of another library; leave labels that its docstrings use."""
+    target = node["reftarget"]
+    address = ELSEWHERE.get(target.split(".")[0])
+    if address is not None and node.get("refdomain") == "py":
+        return nodes.reference("", "", contnode, refuri=address.format(target))
+    if node.get("refdomain") == "std" and target in SKLEARN_LABELS:
+        return contnode
+    return None
+
+
+SKLEARN_LABELS = {"accuracy_score", "r2_score"}
 
 
 def visit_math(translator, node):
@@ -144,7 +186,7 @@ def visit_displayed_math(translator, node):
 def setup(app):
     """Connect the functions above."""
     app.connect("autodoc-skip-member", skip_request_methods)
-    app.connect("missing-reference", leave_labels_of_sklearn)
+    app.connect("missing-reference", link_elsewhere)
     app.add_html_math_renderer(
         "mathml", (visit_math, None), (visit_displayed_math, None)
     )
