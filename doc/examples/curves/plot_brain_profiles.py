@@ -2,12 +2,12 @@
 Brain profiles of patients and controls
 =======================================
 
-Clinics have measured how intact a nerve tract in the brain is, at 93 places along it, and
-want to show where patients differ from healthy people. People came back for up to eight
-visits, so a person owns several rows, and what must be protected is the person, not the
-visit. How many patients and controls there are, and who is which, is public; the profiles,
-and how often somebody came, are private. The profiles are simulated, like those of
-diffusion tensor imaging in a large study of multiple sclerosis.
+Clinics have measured how intact a nerve tract in the brain is, at 93 places along it,
+and want to show where patients differ from healthy people. People came back for up to
+eight visits, so a person owns several rows, and what must be protected is the person,
+not the visit. How many patients and controls there are, and who is which, is public;
+the profiles, and how often somebody came, are private. The profiles are simulated, like
+those of diffusion tensor imaging in a large study of multiple sclerosis.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -15,8 +15,8 @@ diffusion tensor imaging in a large study of multiple sclerosis.
 # %%
 # A table of visits
 # -----------------
-# Fractional anisotropy has no unit and lies between 0 and 1. Patients have less of it in
-# the middle of the tract.
+# Fractional anisotropy has no unit and lies between 0 and 1. Patients have less of it
+# in the middle of the tract.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,9 +57,9 @@ print(model.fit(patients, groups=patient_of_row).guarantee_)
 # Patients and controls
 # ---------------------
 # Nobody is in both groups, so that two releases with epsilon = 1 promise every person
-# epsilon = 1, not 2: they compose in *parallel*. The seeds keep the pictures of this page
-# the same; a real release leaves ``random_state`` out, as whoever knows it can subtract
-# the noise.
+# epsilon = 1, not 2: they compose in *parallel*. The seeds keep the pictures of this
+# page the same; a real release leaves ``random_state`` out, as whoever knows it can
+# subtract the noise.
 
 from sklearn.base import clone
 
@@ -101,8 +101,8 @@ _ = ax.set(xlabel="place along the tract, from end to end", ylabel="anisotropy")
 # Where do they differ?
 # ---------------------
 # Both releases are public, and so is their difference. Its noise is independent in the
-# two groups, so that variances add. Outside of two standard deviations noise alone is an
-# unlikely reason.
+# two groups, so that variances add. Outside of two standard deviations noise alone is
+# an unlikely reason.
 
 difference = sick.mean_ - well.mean_
 noise = np.hypot(sick.noise_std_, well.noise_std_)
@@ -119,8 +119,8 @@ _ = ax.legend(frameon=False)
 # %%
 # What the guarantee says
 # -----------------------
-# Replace all visits of one person, however many, by anything else: nothing that is drawn
-# here becomes more than e = 2.72 times as likely, or as unlikely. The numbers of patients
-# and of controls are public, and so is in which group somebody is. Whether such a
-# difference holds for people outside of the study is another question, to which sampling
-# error belongs as well.
+# Replace all visits of one person, however many, by anything else: nothing that is
+# drawn here becomes more than e = 2.72 times as likely, or as unlikely. The numbers of
+# patients and of controls are public, and so is in which group somebody is. Whether
+# such a difference holds for people outside of the study is another question, to which
+# sampling error belongs as well.

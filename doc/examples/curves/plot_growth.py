@@ -36,8 +36,8 @@ weight = size[child] * weight_at(age) + rng.normal(0, 0.1, len(child))
 table = {"child": child, "age": age, "weight": weight}
 
 # %%
-# `Curves.from_long` reads it. What it shows of itself is public: how many children there
-# are, and not how many rows.
+# `Curves.from_long` reads it. What it shows of itself is public: how many children
+# there are, and not how many rows.
 
 from skfuncpriv import Curves
 
@@ -84,12 +84,13 @@ _ = bottom.set(
 
 # %%
 # The release lies a little below the reference: between check-ups a straight line cuts
-# off the bend of a curve, and so does the mean of such lines. The band has no word of it.
+# off the bend of a curve, and so does the mean of such lines. The band has no word of
+# it.
 #
 # What the wrong mean would be
 # ----------------------------
-# To continue each curve at its last weight looks harmless, and is not: children who moved
-# away at six months stay light for ever.
+# To continue each curve at its last weight looks harmless, and is not: children who
+# moved away at six months stay light for ever.
 
 ages = model.grid_
 continued = np.mean(
@@ -104,7 +105,7 @@ for k in (25, 50, 75, 100):
 # %%
 # What the guarantee says
 # -----------------------
-# Replace one child's whole record, other weights, other ages, more or fewer check-ups, by
-# anything else: nothing published here becomes more than e^2 = 7.4 times as likely. One
-# fit pays for both curves. If children leave *because* of their weight, the mean of those
-# who are seen is not that of all, with or without privacy.
+# Replace one child's whole record, other weights, other ages, more or fewer check-ups,
+# by anything else: nothing published here becomes more than e^2 = 7.4 times as likely.
+# One fit pays for both curves. If children leave *because* of their weight, the mean of
+# those who are seen is not that of all, with or without privacy.

@@ -2,11 +2,11 @@
 What a noise band says, on a small table
 ========================================
 
-A statistician has a small table of curves and wonders what a private mean of it would be
-worth, and how to read the band around it. The table is real: sea-surface temperature off
-Peru in sixty-one years. A year takes the place of a person, so what is "private" here is a
-year's curve; bounds, months and the number of years are public. As nobody's privacy is at
-stake, this page may show the mean without noise, too.
+A statistician has a small table of curves and wonders what a private mean of it would
+be worth, and how to read the band around it. The table is real: sea-surface temperature
+off Peru in sixty-one years. A year takes the place of a person, so what is "private"
+here is a year's curve; bounds, months and the number of years are public. As nobody's
+privacy is at stake, this page may show the mean without noise, too.
 """
 
 # sphinx_gallery_thumbnail_number = 1
@@ -14,9 +14,9 @@ stake, this page may show the mean without noise, too.
 # %%
 # Releases at three budgets
 # -------------------------
-# Each `fit` draws noise once; the mean, the band and every later evaluation come from that
-# one draw. The seed keeps the pictures of this page the same, and is said above each
-# panel: whoever knows a seed can subtract the noise, so a real release has none.
+# Each `fit` draws noise once; the mean, the band and every later evaluation come from
+# that one draw. The seed keeps the pictures of this page the same, and is said above
+# each panel: whoever knows a seed can subtract the noise, so a real release has none.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,12 +36,13 @@ for ax, epsilon in zip(axes, (1, 2, 4), strict=True):
 
 # %%
 # Sixty-one curves are few. At epsilon = 1 the release tells little more than that the
-# second half of the year is the cooler one; at epsilon = 4 the months follow each other.
+# second half of the year is the cooler one; at epsilon = 4 the months follow each
+# other.
 #
 # What the band says
 # ------------------
-# The band is *simultaneous*: given the release, it says where the mean without noise may
-# be, over the whole year at once. Forty releases, and how often the band holds it:
+# The band is *simultaneous*: given the release, it says where the mean without noise
+# may be, over the whole year at once. Forty releases, and how often the band holds it:
 
 held = 0
 for seed in range(40):
@@ -51,8 +52,8 @@ print(f"{held} of 40 bands hold the mean without noise")
 
 # %%
 # Its 95 % are approximate, since they are those of the denoiser; with ``denoise=False``
-# they are exact. The band knows nothing of how much years differ, hence is no confidence
-# band for the climate.
+# they are exact. The band knows nothing of how much years differ, hence is no
+# confidence band for the climate.
 #
 # What may be read into a wiggle
 # ------------------------------
@@ -70,9 +71,9 @@ _ = ax.legend(frameon=False, ncols=2)
 # %%
 # Denoising is free
 # -----------------
-# What is released is public, and so is the law of the noise: a release may be smoothed at
-# no cost to privacy. ``denoise=True``, the default, does so. Error of both, over eight
-# releases for each epsilon:
+# What is released is public, and so is the law of the noise: a release may be smoothed
+# at no cost to privacy. ``denoise=True``, the default, does so. Error of both, over
+# eight releases for each epsilon:
 
 epsilons = (0.5, 1, 2, 4, 8)
 

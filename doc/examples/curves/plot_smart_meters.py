@@ -2,11 +2,11 @@
 The mean day of smart meters
 ============================
 
-A grid operator holds the power of 5000 homes, one value for each half hour, and wants to
-publish their mean day. A home's curve is private: it shows when people get up, cook and
-leave. The number of homes, the half hours and the bounds of the values are public. The
-homes of this page are simulated, like those of a trial with real meters, so it may show
-what is never shown otherwise.
+A grid operator holds the power of 5000 homes, one value for each half hour, and wants
+to publish their mean day. A home's curve is private: it shows when people get up, cook
+and leave. The number of homes, the half hours and the bounds of the values are public.
+The homes of this page are simulated, like those of a trial with real meters, so it may
+show what is never shown otherwise.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -14,8 +14,8 @@ what is never shown otherwise.
 # %%
 # The homes
 # ---------
-# Everybody has a breakfast and an evening, of different size and at different hours, and
-# appliances that are switched on now and then.
+# Everybody has a breakfast and an evening, of different size and at different hours,
+# and appliances that are switched on now and then.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,8 +56,8 @@ _ = ax.legend(frameon=False)
 # %%
 # A private mean
 # --------------
-# `ICLPMean` asks for what is public: bounds, domain, and a budget. Above 4 kW a curve is
-# clipped. The bounds come from what a home may plausibly draw, never from the table.
+# `ICLPMean` asks for what is public: bounds, domain, and a budget. Above 4 kW a curve
+# is clipped. The bounds come from what a home may plausibly draw, never from the table.
 #
 # The seed, ``random_state``, is for this page only, so that its pictures stay the same.
 # Whoever knows a seed can subtract the noise. So a real release leaves it out, and this
@@ -86,8 +86,8 @@ print(f"error of the release: {1000 * error:.0f} watts, root mean square of the 
 # %%
 # The same attack again
 # ---------------------
-# Subtracting the others from the private mean leaves the home plus 5000 times the noise.
-# A home that stood empty all day fits as well as the true one.
+# Subtracting the others from the private mean leaves the home plus 5000 times the
+# noise. A home that stood empty all day fits as well as the true one.
 
 guess = n_homes * model.mean_ - everybody_else
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
@@ -99,7 +99,7 @@ _ = ax.legend(frameon=False)
 # %%
 # What the guarantee says
 # -----------------------
-# With epsilon = 1, whatever a reader believed about one home, the odds of it change by a
-# factor of at most e = 2.72 when the mean is published, also for a reader who knows all
-# other homes. That a home took part is not hidden, and the mean itself is there to be
-# seen.
+# With epsilon = 1, whatever a reader believed about one home, the odds of it change by
+# a factor of at most e = 2.72 when the mean is published, also for a reader who knows
+# all other homes. That a home took part is not hidden, and the mean itself is there to
+# be seen.

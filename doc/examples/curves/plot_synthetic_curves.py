@@ -15,8 +15,8 @@ simulated, so that it may show the truth beside the release.
 # %%
 # Curves with known components
 # ----------------------------
-# `make_curves` adds cosine waves to a mean. Read a curve as the angle of a joint during a
-# step, from one touch of the ground to the next. The size of the k-th wave has the
+# `make_curves` adds cosine waves to a mean. Read a curve as the angle of a joint during
+# a step, from one touch of the ground to the next. The size of the k-th wave has the
 # standard deviation 2 / k^2 degrees, so the waves are the components, and the first one
 # has more than nine tenths of the variance.
 
@@ -32,8 +32,8 @@ step, people = made.grid, 10 * made.data
 # %%
 # One budget for all of it
 # ------------------------
-# It pays for the mean, for how far people are from it, and for the covariance of what is
-# left. The seed keeps the pictures of this page the same. Whoever knows a seed can
+# It pays for the mean, for how far people are from it, and for the covariance of what
+# is left. The seed keeps the pictures of this page the same. Whoever knows a seed can
 # subtract the noise: a real release leaves ``random_state`` out.
 
 model = PrivateFPCA(
@@ -48,8 +48,8 @@ for ax in display.ax_[::2]:
 
 # %%
 # Each panel has the mean, and what two standard deviations of a component do to it. How
-# many components are more than noise follows from the release, ``n_detectable_``, and is
-# free to ask; the others are grey.
+# many components are more than noise follows from the release, ``n_detectable_``, and
+# is free to ask; the others are grey.
 
 from scipy.integrate import trapezoid
 
@@ -67,8 +67,8 @@ for k, component in enumerate(model.components_, start=1):
 # %%
 # The covariance
 # --------------
-# At which two moments of a step do people's deviations go together? The lines in the colour bar mark
-# the noise of a cell.
+# At which two moments of a step do people's deviations go together? The lines in the
+# colour bar mark the noise of a cell.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 CovarianceDisplay.from_estimator(model, left)
@@ -79,8 +79,8 @@ for ax in (left, right):
 # %%
 # Synthetic people
 # ----------------
-# `sample` draws curves with normal scores on the components that stand out. They are made
-# of the release alone, and cost nothing, however many there are.
+# `sample` draws curves with normal scores on the components that stand out. They are
+# made of the release alone, and cost nothing, however many there are.
 
 model.set_params(n_components=None).fit(people)
 synthetic = model.sample(10_000, random_state=1)
@@ -102,7 +102,7 @@ _ = axes[0].set_ylabel("angle (degrees)")
 # %%
 # What the guarantee says
 # -----------------------
-# With epsilon = 2 the odds of any statement about one person change by a factor of at most
-# e^2 = 7.4 when the components are published, and not at all by what is made of them
-# afterwards. A million synthetic curves look precise, and are as precise as the release:
-# what was not detected, such as the smaller waves here, is not in them.
+# With epsilon = 2 the odds of any statement about one person change by a factor of at
+# most e^2 = 7.4 when the components are published, and not at all by what is made of
+# them afterwards. A million synthetic curves look precise, and are as precise as the
+# release: what was not detected, such as the smaller waves here, is not in them.

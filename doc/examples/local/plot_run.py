@@ -1,93 +1,109 @@
 """
-A private trace
-===============
+A runner's trace
+================
 
-One track, made private before it leaves the device. A storm takes the place of a
-person; tracks of storms are public, so this page may show what is never shown
-otherwise: the track behind the release.
+An app maker wants users to show where they ran, and not where they live. Here the phone
+itself makes a trace private before it is sent, so that nobody else has to be trusted.
+The whole trace is private: its places, when it was recorded, how often. Public is the
+town: an origin of the map, how far from it a run may lead, and how long it may take.
+The run is simulated, in metres and seconds.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 # %%
-# From "these must look alike" to epsilon
-# ---------------------------------------
-# Geo-privacy hides small differences and lets large ones show. How small is a choice:
-# here, week-long tracks that are nowhere further apart than 150 kilometres shall change
-# anybody's odds between them by at most a factor of 3. Bounds, domain and the origin of
-# the map are public, and chosen without the track.
+# An hour around the lake
+# -----------------------
+# Out of the door, once around, and home again, with a position every four seconds and
+# the errors of a phone. Positions of a real file come in degrees;
+# `skfuncpriv.local.to_metres` turns them into metres about a public origin.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skfuncpriv import Curves, GeoPrivateCurve
-from skfuncpriv.datasets import load_storms
-from skfuncpriv.local import to_metres
+from skfuncpriv import GeoPrivateCurve, TraceDisplay
 from skfuncpriv.privacy import epsilon_for_radius
 
-domain, origin = (0, 168), (-60.0, 25.0)
-area = (-4000.0, 4000.0)  # kilometres around the origin, in both directions
-epsilon = epsilon_for_radius(150, odds=3, domain=domain)
-print(f"epsilon = {epsilon:.2e} per unit of L2 distance, km * sqrt(hour)")
+rng = np.random.default_rng(3)
+angle = 2 * np.pi * np.linspace(-0.12, 0.97, 700)
+wobble = 1 + 0.12 * np.cos(3 * angle) + 0.08 * np.sin(5 * angle)
+lake = np.stack([2000 * np.cos(angle), 1300 * np.sin(angle)], axis=1) * wobble[:, None]
+door = np.array([2700.0, -1900.0])
+there, back = (np.linspace(door, lake[k], 100, endpoint=False) for k in (0, -1))
+run = np.concatenate([there, lake, back[::-1]])
+run = run + rng.normal(0, 4, run.shape)
+print(f"{len(run)} positions in an hour")
 
 # %%
-# The tracks
-# ----------
-# Observations every six hours or so, each storm at hours of its own. Degrees become
-# kilometres: a degree is no distance.
+# What shall look alike?
+# ----------------------
+# The promise of this model is about distances: traces that are nowhere further apart
+# than a radius change a reader's odds between them by at most a factor, here 3. Radius
+# and odds give epsilon, per unit of distance.
 
-storms = load_storms().data
-east, north = to_metres(storms["lon"], storms["lat"], origin=origin).T / 1000
-table = {"id": storms["storm"], "t": storms["hours"], "east": east, "north": north}
-tracks = Curves.from_long(table, "id", "t", ["east", "north"], duplicates="mean")
-one = tracks[np.flatnonzero(tracks.ids == "Katrina-2005")]
+hour = (0, 3600)
+epsilon = epsilon_for_radius(25, odds=3, domain=hour)
+phone = GeoPrivateCurve(
+    epsilon=epsilon, bounds=(-5000, 5000), domain=hour, random_state=1
+)
+phone.fit(run[None])
+_ = TraceDisplay.from_estimator(
+    phone, run[None], compare=True, labels=("east", "north"), unit="m"
+)
 
 # %%
-# Releases
-# --------
-# Each call of `transform` is another release, and costs its epsilon again. What comes
-# out lies on a grid of the caller's choice and tells nothing of the observation times.
-# The seeds make this page repeatable; never publish a seeded release.
+# What leaves the phone is a smooth curve, from circle to square. It starts and ends
+# near the door, and not at it, and it does not tell when the phone has recorded a
+# position. The bar is the typical size of the noise. The seed keeps the picture of this
+# page the same: whoever knows it can subtract the noise, so that a real release leaves
+# ``random_state`` out.
+#
+# Which radius?
+# -------------
+# One release each. Whoever asks for a hundred metres gets a place in the town; five
+# metres hide the side of the street and little else.
 
-hours = np.linspace(*domain, 85)
+t = np.linspace(*hour, 201)
 figure, axes = plt.subplots(
-    1, 3, figsize=(10, 4.8), sharex=True, sharey=True, layout="constrained"
+    1, 3, figsize=(12, 4), sharex=True, sharey=True, layout="constrained"
 )
-for axis, factor in zip(axes, (1, 4, 16), strict=True):
-    model = GeoPrivateCurve(
-        epsilon=factor * epsilon, bounds=area, domain=domain, random_state=1
-    ).fit(one)
-    private = model.transform(one, grid=hours)[0]
-    axis.plot(*one.values.T, color="0.7", lw=3, label="the track, not published")
-    axis.plot(*private.T, color="C0", label="what is published")
-    axis.plot(*private[0], "o", color="C0", label="its start")
-    axis.set(aspect="equal", title=f"hides {150 / factor:.3g} km")
-    axis.set_xlabel("km east")
-    axis.locator_params(nbins=5)
-axes[0].set_ylabel("km north")
-axes[0].legend()
+for radius, ax in zip((100, 25, 5), axes, strict=True):
+    phone.set_params(epsilon=epsilon_for_radius(radius, odds=3, domain=hour))
+    released = phone.fit(run[None]).transform(run[None], grid=t)[0]
+    ax.plot(*run.T, color="0.75", linewidth=4, label="the run, not published")
+    ax.plot(*released.T, color="#2a5c8a", linewidth=2, label="what is published")
+    ax.plot(*door, "*", color="#b5532a", markersize=12, label="the door")
+    ax.set(aspect="equal", title=f"{radius} m look alike", xlabel="east (m)")
+axes[0].set_ylabel("north (m)")
+_ = figure.legend(
+    *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
+)
 
 # %%
-# How far off a release is
-# ------------------------
-# Root mean square distance over the week, all 655 storms, one release of each.
+# How well is the door hidden?
+# ----------------------------
+# Two hundred releases of the same run, for the sake of this table. In earnest each of
+# them would cost its epsilon again, and their mean would find the door: a trace is
+# released once.
 
-truth = np.stack(
-    [
-        [np.interp(hours, track.times, column) for column in track.values.T]
-        for track in (tracks[i] for i in range(len(tracks)))
-    ]
-)
-for factor in (0.25, 1, 4, 16):
-    model = GeoPrivateCurve(
-        epsilon=factor * epsilon, bounds=area, domain=domain, random_state=1
-    ).fit(tracks)
-    released = model.transform(tracks, grid=hours)
-    off = np.square(released - truth.swapaxes(1, 2)).sum(axis=2).mean(axis=1)
+again = np.repeat(run[None], 200, axis=0)
+for radius in (100, 25, 5):
+    phone.set_params(epsilon=epsilon_for_radius(radius, odds=3, domain=hour))
+    starts = phone.fit(again).transform(again, grid=t)[:, 0]
+    off = np.linalg.norm(starts - door, axis=1)
+    noise = np.sqrt(phone.expected_error() / 3600)
     print(
-        f"hides {150 / factor:6.1f} km: {np.sqrt(np.median(off)):6.0f} km off (median),"
-        f" {model.n_coefficients_} coefficients per coordinate"
+        f"{radius:4d} m alike: noise {noise:3.0f} m, {phone.n_coefficients_:2d}"
+        f" coefficients; the start is off by {np.median(off):4.0f} m (median)"
     )
 
 # %%
-# The guarantee counts the rounding errors of the projection too:
-
-print(model.guarantee_)
+# The noise of a point and the number of coefficients follow from public facts, so that
+# they are known before there is a trace.
+#
+# What the guarantee says
+# -----------------------
+# For two runs that are nowhere further apart than the radius, say from this door or
+# from one across the street, the odds between them change by a factor of at most 3. For
+# runs twice as far apart it is 3 squared: in which part of the town somebody lives is
+# not hidden.
