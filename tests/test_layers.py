@@ -23,6 +23,7 @@ ROWS = (
     ("basis", "summaries", "denoise"),
     ("_sklearn",),
     ("_base", "_planned"),
+    ("blocks",),
     (
         *("local", "gaussian_process"),
         *("plotting", "datasets", "testing"),
@@ -38,7 +39,7 @@ ROWS = (
 ROW_OF = {name: row for row, names in enumerate(ROWS) for name in names}
 # Private modules that belong to one public module beside them.
 GROUP_OF = {"_tables": "curves", "_grids": "curves", "_observations": "curves"}
-LATE = {"matplotlib", "pandas", "polars"}
+LATE = {"dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow"}
 
 
 def imports(tree, package):

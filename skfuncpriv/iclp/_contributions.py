@@ -19,6 +19,7 @@ from ..summaries import (
     GridContributions,
     ValueBounds,
     curve_coefficients,
+    number_of_people,
     person_averages,
 )
 from ._penalty import soft_threshold
@@ -38,6 +39,8 @@ def sum_contributions(
 ) -> FixedPoint:
     """The exact sum of what each person contributes, in units of the norm bound.
 
+    The people may be a part of those that the plan is for: such sums add up.
+
     Where the bounds of values imply the norm bound, curves on a common grid are summed
     on the grid; otherwise everyone's coefficients are clipped to the ball.
     """
@@ -51,12 +54,17 @@ def sum_contributions(
             value = on_grid.sum(curves, codes)
     if value is None:
         value = _clipped_sum(curves, codes, plan, basis, values, verbose)
-    if plan.penalty == "ar":
-        step = Fraction(value.lattice.step)
-        limits = [ceil(plan.n_people * Fraction(t) / step) for t in plan.thresholds]
-        shrunk = soft_threshold(value.values, np.array(limits, dtype=object))
-        value = replace(value, values=shrunk)
     return value
+
+
+def thresholded(total: FixedPoint, plan: ReleasePlan) -> FixedPoint:
+    """The whole sum, moved towards zero where the plan has an absolute penalty."""
+    if plan.penalty != "ar":
+        return total
+    step = Fraction(total.lattice.step)
+    limits = [ceil(plan.n_people * Fraction(t) / step) for t in plan.thresholds]
+    shrunk = soft_threshold(total.values, np.array(limits, dtype=object))
+    return replace(total, values=shrunk)
 
 
 def _clipped_sum(
@@ -68,7 +76,7 @@ def _clipped_sum(
     verbose: bool,
 ) -> FixedPoint:
     total = BallSum(plan.ball)
-    for rows in _person_chunks(curves, codes, plan, basis, values, verbose):
+    for rows in _person_chunks(curves, codes, basis, values, verbose):
         total.add(rows)
     return total.value()
 
@@ -76,20 +84,18 @@ def _clipped_sum(
 def person_coefficients(
     curves: Curves,
     codes: np.ndarray | None,
-    plan: ReleasePlan,
     basis: Basis,
     values: ValueBounds,
     verbose: bool = False,
 ) -> np.ndarray:
     """Everyone's coefficients, in units of the norm bound, not clipped to the ball."""
-    chunks = _person_chunks(curves, codes, plan, basis, values, verbose)
+    chunks = _person_chunks(curves, codes, basis, values, verbose)
     return np.concatenate(list(chunks))
 
 
 def _person_chunks(
     curves: Curves,
     codes: np.ndarray | None,
-    plan: ReleasePlan,
     basis: Basis,
     values: ValueBounds,
     verbose: bool,
@@ -104,7 +110,7 @@ def _person_chunks(
         rows = np.concatenate(list(chunks)) / values.norm_bound
         seen = ~curves.all_missing
         radius = values.largest_norm / values.norm_bound
-        yield person_averages(rows[seen], codes[seen], plan.n_people, radius)
+        yield person_averages(rows[seen], codes[seen], number_of_people(codes), radius)
 
 
 def draw_release(plan: ReleasePlan, total: FixedPoint, bits: RandomBits) -> np.ndarray:

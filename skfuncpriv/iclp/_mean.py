@@ -7,28 +7,35 @@ correctly rounded draw of noise on exact sums of bounded coefficients.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from .._base import people_of, plans
+from .._base import plans
 from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from ..basis import SmoothCosineBasis
+from ..blocks import open_rows
 from ..noise import random_bits
-from ._contributions import draw_release, person_coefficients, sum_contributions
+from ._contributions import (
+    draw_release,
+    person_coefficients,
+    sum_contributions,
+    thresholded,
+)
 from ._curve_mean import check_noise
 from ._denoised_mean import DenoisedMean
 from ._parameters import (
+    CurveReading,
     check_parameters,
     output_grid,
     planned_release,
     public_domain,
     public_plan,
     public_values,
-    read_curves,
     warn_if_noise_dominates,
 )
 from ._rounds import (
@@ -268,12 +275,13 @@ default=None
         check_parameters(self)
         self._check_rounds()
         bits = random_bits(self.random_state)
-        domain = public_domain(self, X)
-        curves = read_curves(self, X, domain)
-        check_feature_names(self, X, reset=True)
-        codes, n_people, unit = people_of(groups, X, curves.n_curves)
+        rows = open_rows(X, groups=groups)
+        domain = public_domain(self, rows.X)
+        curves = rows.read(CurveReading.of(self, domain))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
-        curves = filled(curves, values.center)
+        rows.map(partial(filled, center=values.center))
         n_points = len(curves.grid) if curves.is_regular else None
         facts = (n_people, curves.n_outputs, domain, n_points)
         plan, basis = public_plan(self, *facts)
@@ -292,17 +300,21 @@ default=None
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions, and their exact sum if there is one round.
-            people = (curves, codes, plan, basis, values, self.verbose)
-            summed = sum_contributions if shares is None else person_coefficients
-            private = summed(*people)
+            verbose = self.verbose and rows.in_memory
+            how = {"basis": basis, "values": values, "verbose": verbose}
+            if shares is None:
+                total = rows.sum(partial(sum_contributions, plan=plan, **how))
+                total = thresholded(total, plan)
+            else:
+                rows.per_person(partial(person_coefficients, **how))
 
             # Step 2: charge, then draw the noise, once in each round.
             self._open_release(guarantee)
             ball = Ball.unit(plan.size)
             if shares is None:
-                released = draw_release(plan, private, bits)
+                released = draw_release(plan, total, bits)
             else:
-                released, plan, ball = release_in_rounds(private, rounds, bits)
+                released, plan, ball = release_in_rounds(rows, rounds, bits)
 
             # Step 3: public post-processing.
             self.basis_, self.grid_ = basis.first(len(plan.spectrum)), grid

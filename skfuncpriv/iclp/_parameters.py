@@ -95,15 +95,38 @@ def public_domain(estimator: Any, X: Any = None) -> tuple[float, float]:
     return domain
 
 
+@dataclass(frozen=True, eq=False)
+class CurveReading:
+    """How curves are read, wherever they are: public parameters of an estimator.
+
+    They may hold numbers that are not finite in strict mode.
+    """
+
+    grid: Any
+    domain: tuple[float, float]
+    missing: str
+    strict: bool
+
+    @classmethod
+    def of(cls, estimator: Any, domain: tuple[float, float]) -> CurveReading:
+        """Take the parameters of an estimator."""
+        strict = estimator._is_strict()
+        return cls(estimator.grid, domain, estimator.missing, strict)
+
+    def __call__(self, X: Any, *_: Any) -> Curves:
+        """Read curves; y and weights belong to others."""
+        return as_curves(
+            X,
+            grid=self.grid,
+            domain=self.domain,
+            missing=self.missing,
+            strict=self.strict,
+        )
+
+
 def read_curves(estimator: Any, X: Any, domain: tuple[float, float]) -> Curves:
-    """The curves, which may hold numbers that are not finite in strict mode."""
-    return as_curves(
-        X,
-        grid=estimator.grid,
-        domain=domain,
-        missing=estimator.missing,
-        strict=estimator._is_strict(),
-    )
+    """The curves in memory."""
+    return CurveReading.of(estimator, domain)(X)
 
 
 def public_values(

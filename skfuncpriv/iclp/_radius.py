@@ -79,8 +79,19 @@ def choose_radius(
     1.0
     """
     radii = candidate_radii(largest, len(distances), epsilon)
+    return choose_among(radii, people_beyond(distances, radii), epsilon, bits)
+
+
+def people_beyond(distances: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """How many people are farther away than each radius; *private*, and it adds up."""
     ordered = np.sort(np.where(np.isnan(distances), np.inf, distances))
-    beyond = len(ordered) - np.searchsorted(ordered, radii, side="right")
+    return len(ordered) - np.searchsorted(ordered, radii, side="right")
+
+
+def choose_among(
+    radii: np.ndarray, beyond: np.ndarray, epsilon: float, bits: RandomBits
+) -> float:
+    """Choose one of `candidate_radii` from the number of people beyond each."""
     steps = np.arange(len(radii))[::-1]
     scores = -beyond - price_of_a_step(epsilon) * steps
     (choice,) = permute_and_flip(

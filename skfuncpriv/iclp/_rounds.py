@@ -13,16 +13,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..basis import Basis
-from ..noise import RandomBits, exact_epsilon
+from ..blocks import BlockRows, MemoryRows
+from ..noise import FixedPoint, RandomBits, exact_epsilon
+from ..summaries import BallContributions
 from ._contributions import denoised_sum, draw_release
 from ._parameters import public_plan
 from ._plan import ReleasePlan
-from ._radius import choose_radius
+from ._radius import candidate_radii, choose_among, people_beyond
 
 _INFORMATIVE = 2000.0  # people times epsilon, from which on two rounds are tried:
 # shares of 5 % each, so that widely scattered curves have at most a quarter more noise
@@ -102,12 +105,15 @@ class Rounds:
         The budget of the radius.
     basis : Basis
         All functions that the second round may take.
+    size : int
+        The number of their coefficients, over all outputs.
     """
 
     rough: ReleasePlan
     fine_for: Callable[[float], ReleasePlan]
     epsilon: float
     basis: Basis
+    size: int
 
 
 def plan_rounds(
@@ -142,18 +148,18 @@ def plan_rounds(
         return replace(finest, knee=chosen.knee, spread=radius).cut(size)
 
     first, _ = public_plan(rough, *facts)
-    return Rounds(first.cut(fewest), fine_for, epsilon, basis)
+    return Rounds(first.cut(fewest), fine_for, epsilon, basis, finest.size)
 
 
 def release_in_rounds(
-    rows: np.ndarray, rounds: Rounds, bits: RandomBits
+    rows: MemoryRows | BlockRows, rounds: Rounds, bits: RandomBits
 ) -> tuple[np.ndarray, ReleasePlan, Ball]:
     """Release a rough mean, a radius, and the sum of what is left.
 
     Parameters
     ----------
-    rows : ndarray, shape (n_people, m)
-        Everyone's coefficients in units of the norm bound; *private*.
+    rows : MemoryRows or BlockRows
+        Everyone's coefficients in units of the norm bound, (n_people, m); *private*.
     rounds : Rounds
         The plans.
     bits : RandomBits
@@ -175,25 +181,46 @@ def release_in_rounds(
     one person's data and of what was released, which is all that `choose_radius`
     needs, and so is every residual, which is clipped, last, in `BallContributions`.
     """
-    rows, rough = _within_unit_ball(rows), rounds.rough
-    total = rough.ball.sum(rows[:, : rough.size])
+    rough = rounds.rough
+    rows.per_person(_within_unit_ball)
+    total = rows.sum(partial(_sum_of_first, ball=rough.ball))
     mean = denoised_sum(draw_release(rough, total, bits), rough) / rough.n_people
-    center = np.zeros(rows.shape[1])
+    center = np.zeros(rounds.size)
     center[: rough.size] = _within_unit_ball(mean[None])[0]
 
     largest = (1 + float(np.linalg.norm(center))) * (1 + 2.0**-30)
-    residuals = rows - center
-    distances = np.minimum(np.linalg.norm(residuals, axis=1), largest)
-    radius = choose_radius(distances, largest, rounds.epsilon, bits)
+    radii = candidate_radii(largest, rough.n_people, rounds.epsilon)
+    beyond = rows.sum(partial(_count_beyond, center=center, radii=radii))
+    radius = choose_among(radii, beyond, rounds.epsilon, bits)
     fine = rounds.fine_for(min(radius, 1.0))
     ball = Ball(center[: fine.size], radius)
     if radius >= 1:  # no smaller than where everybody is anyway
-        ball, residuals = Ball.unit(fine.size), rows
-    total = fine.ball.sum(residuals[:, : fine.size] / ball.radius)
+        ball = Ball.unit(fine.size)
+    total = rows.sum(partial(_sum_of_residuals, center=ball, ball=fine.ball))
     return draw_release(fine, total, bits), fine, ball
 
 
-def _within_unit_ball(rows: np.ndarray) -> np.ndarray:
+def _sum_of_first(
+    rows: np.ndarray, _: None = None, *, ball: BallContributions
+) -> FixedPoint:
+    return ball.sum(rows[:, : ball.n_coefficients])
+
+
+def _count_beyond(
+    rows: np.ndarray, _: None = None, *, center: np.ndarray, radii: np.ndarray
+) -> np.ndarray:
+    distances = np.linalg.norm(rows - center, axis=1)
+    return people_beyond(np.minimum(distances, radii[0]), radii)
+
+
+def _sum_of_residuals(
+    rows: np.ndarray, _: None = None, *, center: Ball, ball: BallContributions
+) -> FixedPoint:
+    rows = rows[:, : ball.n_coefficients]
+    return ball.sum((rows - center.center) / center.radius)
+
+
+def _within_unit_ball(rows: np.ndarray, _: None = None) -> np.ndarray:
     """Clip vectors to norm one, up to rounding; those that are no numbers are zero."""
     norms = np.linalg.norm(rows, axis=1)
     clipped = rows / np.maximum(norms, 1.0)[:, None]

@@ -5,7 +5,12 @@ from ._bins import BinContributions
 from ._coefficients import curve_coefficients, project_in_blocks
 from ._grid import SLACK, GridContributions
 from ._masked import SupportRule
-from ._people import averages_in_blocks, person_averages, person_codes
+from ._people import (
+    averages_in_blocks,
+    number_of_people,
+    person_averages,
+    person_codes,
+)
 from ._product import ExactProduct
 from ._value_bounds import ValueBounds
 
@@ -20,6 +25,7 @@ __all__ = [
     "ValueBounds",
     "averages_in_blocks",
     "curve_coefficients",
+    "number_of_people",
     "person_averages",
     "person_codes",
     "project_in_blocks",

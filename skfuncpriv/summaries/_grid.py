@@ -18,7 +18,7 @@ from scipy.linalg import eigvalsh, solveh_banded
 from ..curves import Curves
 from ..noise import FixedPoint, Lattice
 from ..noise._lattice import FloatArray, IntArray
-from ._people import integer_averages
+from ._people import integer_averages, number_of_people
 from ._value_bounds import ValueBounds
 
 _SUM_BITS = 62
@@ -109,7 +109,10 @@ class GridContributions:
             rows = np.concatenate(list(self._integers(curves)))
             seen = ~curves.all_missing
             flat = rows[seen].reshape(-1, math.prod(shape))
-            averages = integer_averages(flat, codes[seen], self.n_people)
+            n_people = number_of_people(codes)
+            if n_people > self.n_people:
+                raise ValueError("more people than n_people: the sum could overflow")
+            averages = integer_averages(flat, codes[seen], n_people)
             total = averages.sum(axis=0).reshape(shape)
         image = self._matrix.T.dot(total.astype(object)).ravel()
         return FixedPoint(

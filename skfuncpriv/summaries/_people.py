@@ -62,6 +62,29 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     return codes, len(people)
 
 
+def number_of_people(codes: NDArray[np.intp]) -> int:
+    """How many people own these rows, who may be a part of all people.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        The person of each row, from 0, each of whom owns a row; *private*.
+
+    Returns
+    -------
+    int
+        The number; *private* if the rows are some of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.summaries import number_of_people
+    >>> number_of_people(np.array([0, 1, 1]))
+    2
+    """
+    return int(codes.max(initial=-1)) + 1
+
+
 def person_averages(
     coefficients: FloatArray, codes: NDArray[np.intp], n_people: int, radius: float
 ) -> FloatArray:

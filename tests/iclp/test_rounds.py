@@ -52,12 +52,12 @@ def test_shares_add_up_exactly(epsilon, n_people):
 def test_everything_that_is_spent_is_epsilon(epsilon, monkeypatch):
     spent = []
 
-    def counted(distances, largest, epsilon, bits):
+    def counted(radii, beyond, epsilon, bits):
         spent.append(epsilon)
-        return choose(distances, largest, epsilon, bits)
+        return choose(radii, beyond, epsilon, bits)
 
-    choose = _rounds.choose_radius
-    monkeypatch.setattr(_rounds, "choose_radius", counted)
+    choose = _rounds.choose_among
+    monkeypatch.setattr(_rounds, "choose_among", counted)
     with recorded() as releases:
         model = ICLPMean(**FACTS, epsilon=epsilon).fit(narrow())
     assert len(releases) == 2
@@ -93,8 +93,10 @@ def private_parts(X, monkeypatch, center, radius, **parameters):
     """Exact sums of both rounds and the distances, if C and r have these values."""
     seen = []
 
-    def chosen(distances, largest, epsilon, bits):
-        seen.append((distances, largest))
+    def measured(distances, radii):
+        seen.append((distances, radii[0]))
+
+    def chosen(radii, beyond, epsilon, bits):
         return radius
 
     def rough_sum(released, plan):
@@ -103,7 +105,8 @@ def private_parts(X, monkeypatch, center, radius, **parameters):
         return sums
 
     with monkeypatch.context() as patch, recorded() as releases:
-        patch.setattr(_rounds, "choose_radius", chosen)
+        patch.setattr(_rounds, "people_beyond", measured)
+        patch.setattr(_rounds, "choose_among", chosen)
         patch.setattr(_rounds, "denoised_sum", rough_sum)
         ICLPMean(**FACTS, epsilon=50.0, **parameters).fit(X)
     ((distances, largest),) = seen

@@ -1,0 +1,11 @@
+"""Rows that do not fit the memory of one process: files, memory maps and dask.
+
+An estimator needs the rows only for exact integer sums, and integers add up to the same
+sum however rows are divided. So blocks are summed one by one, wherever they are, and
+only the sums travel.
+"""
+
+from ._blocks import Blocks
+from ._rows import BlockRows, MemoryRows, open_rows
+
+__all__ = ["BlockRows", "Blocks", "MemoryRows", "open_rows"]
