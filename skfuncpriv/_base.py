@@ -142,6 +142,16 @@ class PrivateEstimator(StrictEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
 
+    def _html_repr(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and below it what is promised.
+
+        The name is scikit-learn's, for subclasses of its `ReprHTMLMixin`.
+        """
+        diagram = super()._html_repr()
+        if not hasattr(self, "guarantee_"):
+            return diagram
+        return f"<div>{diagram}<p>{self.guarantee_._repr_html_()}</p></div>"
+
 
 class CurveReader(StrictEstimator):
     """Mixin of estimators whose data are curves, with `missing` values or without."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from skfuncpriv import ICLPMean
 from skfuncpriv.testing import silenced, table_case
 from skfuncpriv.testing._secrets import Secrets, reachable
 from tests.test_common import CENTRAL
@@ -66,3 +67,11 @@ def test_the_search_for_secrets_finds_them(estimator):
         secrets.check_text(f"a mean of {statistic.ravel()[0]}")
     with pytest.raises(AssertionError, match="a printed text shows"):
         secrets.check_text(f"rows-{X[0, 0]!r}m")
+
+
+def test_notebooks_show_what_is_promised_below_the_diagram():
+    model = ICLPMean(bounds=(0, 1), random_state=0)
+    assert "pure DP" not in model._repr_html_()
+    shown = model.fit(np.full((30, 4), 0.5))._repr_html_()
+    assert str(model.guarantee_) in shown
+    assert "SEEDED" in model._repr_mimebundle_()["text/html"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from os import PathLike
 
 from .._validation import check_count
@@ -19,7 +20,6 @@ from ._ledger_arguments import (
     cap_of,
     check_scope_name,
     check_text,
-    numbers,
     people_of,
     read_back,
 )
@@ -28,6 +28,7 @@ from ._ledger_file import Contents, LedgerRecord
 from ._ledger_handle import LedgerHandle
 from ._ledger_identity import Mark
 from ._ledger_state import LedgerState
+from ._ledger_table import balance, ledger_table
 
 
 class BudgetLedger:
@@ -157,13 +158,19 @@ class BudgetLedger:
     def __repr__(self) -> str:
         name = f"BudgetLedger({self._handle.address(self.scope_name)!r})"
         try:
-            state = self._contents().state
-            spent, left = state.spent(self.scope_name), state.remaining(self.scope_name)
+            return f"<{name}: {self._balance()}>"
         except Exception:  # a text about an object must never fail
             return f"<{name}: cannot be read>"
-        has_delta = state.budget.delta > 0
-        spent_text, left_text = (numbers(part, has_delta) for part in (spent, left))
-        return f"<{name}: spent {spent_text}, remaining {left_text}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            title = f"BudgetLedger {self._handle.address(self.scope_name)}"
+            return ledger_table(self, title, self._balance())
+        except Exception:
+            return escape(repr(self))
+
+    def _balance(self) -> str:
+        return balance(self._contents().state, self.scope_name)
 
     @property
     def name(self) -> str:

@@ -663,3 +663,17 @@ def test_what_is_asked_and_left_is_said_first(path, budget, charge, times, text)
         ledger.charge(charge, times=times)
     assert str(caught.value).startswith(text)
     assert (f"{times} x" in str(caught.value)) == (times > 1)
+
+
+def test_notebooks_show_a_table_of_the_last_charges(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=3.0)
+    for k in range(14):
+        ledger.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), f"<{k}>")
+    shown = ledger._repr_html_()
+    assert "spent epsilon=1.4, remaining epsilon=1.6" in shown
+    assert "The last 12; 2 earlier charges." in shown
+    assert "&lt;13&gt;" in shown
+    assert "<13>" not in shown
+    assert "&lt;1&gt;" not in shown
+    (tmp_path / "budget.db").unlink()
+    assert "cannot be read" in ledger._repr_html_()
