@@ -3,6 +3,7 @@
 from ._base import PrivateEstimator
 from ._config import config, is_strict
 from ._privacy_safe import ParameterTable, privacy_safe_parameters
+from .blocks import Blocks
 from .curves import Curves
 from .density import BernsteinReleaser, PrivateKDE
 from .exceptions import (
@@ -35,10 +36,12 @@ from .local import (
 )
 from .model_selection import PrivateGridSearchCV
 from .plotting import (
+    BudgetDisplay,
     CoefficientDisplay,
     ComponentsDisplay,
     CovarianceDisplay,
     DensityDisplay,
+    FunctionDisplay,
     MeanCurveDisplay,
     TraceDisplay,
 )
@@ -50,6 +53,8 @@ __all__ = [
     "BasisProjector",
     "BernsteinMean",
     "BernsteinReleaser",
+    "Blocks",
+    "BudgetDisplay",
     "BudgetExceededError",
     "BudgetLedger",
     "CoefficientDisplay",
@@ -58,6 +63,7 @@ __all__ = [
     "Curves",
     "DensityDisplay",
     "FRLMean",
+    "FunctionDisplay",
     "GaussianProcessReleaser",
     "GeoPrivateCoefficients",
     "GeoPrivateCurve",

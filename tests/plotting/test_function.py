@@ -1,0 +1,120 @@
+"""The display of a function of one feature, and that of a budget."""
+
+import types
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+
+from skfuncpriv import (
+    BudgetDisplay,
+    BudgetLedger,
+    FunctionDisplay,
+    PrivacyGuarantee,
+)
+
+X = np.linspace(0, 4, 9)
+
+
+def fitted(**attributes):
+    return types.SimpleNamespace(
+        predict=lambda T: T[:, 0] ** 2,
+        decision_function=lambda T: -T[:, 0],
+        guarantee_="epsilon = 1",
+        **attributes,
+    )
+
+
+def test_line_band_and_reference_are_the_arrays():
+    noise = np.linspace(1, 2, 9)
+    display = FunctionDisplay(X, X**2, noise=noise, level=0.9, reference=X)
+    assert display.plot() is display
+    assert_array_equal(display.line_.get_xydata(), np.column_stack([X, X**2]))
+    assert_array_equal(display.reference_line_.get_ydata(), X)
+    edges = display.fill_.get_paths()[0].vertices[:, 1]
+    assert_allclose(edges.max(), 16 + 2 * 1.6448536, rtol=1e-6)
+    assert_allclose(edges.min(), -1.6448536, rtol=1e-6)
+    plt.close("all")
+
+
+def test_a_function_is_drawn_at_public_points_only():
+    model = fitted(noise_std_=0.5)
+    display = FunctionDisplay.from_estimator(model, X, feature_name="age in years")
+    assert_array_equal(display.line_.get_ydata(), X**2)
+    assert display.fill_ is not None
+    assert display.ax_.get_xlabel() == "age in years"
+    assert display.ax_.get_title(loc="left") == "epsilon = 1"
+    other = FunctionDisplay.from_estimator(
+        model, X, display.ax_, response="decision_function", name="score"
+    )
+    assert other.fill_ is None  # the noise is that of predictions
+    assert_array_equal(other.line_.get_ydata(), -X)
+    assert other.line_.get_color() != display.line_.get_color()
+    plt.close("all")
+
+
+def test_the_name_of_a_fitted_column_is_kept():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"dose": np.linspace(0, 1, 40)})
+    display = FunctionDisplay.from_estimator(
+        types.SimpleNamespace(
+            predict=lambda T: T["dose"].to_numpy(),
+            guarantee_="g",
+            feature_names_in_=np.array(["dose"]),
+        ),
+        table["dose"],
+    )
+    assert display.ax_.get_xlabel() == "dose"
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"values": X[:-1]}, "one shape"),
+        ({"points": X[:, None]}, "one shape"),
+        ({"reference": X[:2]}, "reference must have"),
+        ({"noise": 1.0, "level": 1.0}, "level must lie"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, text):
+    with pytest.raises(ValueError, match=text):
+        FunctionDisplay(**{"points": X, "values": X, **change}).plot()
+
+
+def test_what_was_not_released_is_not_drawn():
+    with pytest.raises(NotFittedError):
+        FunctionDisplay.from_estimator(types.SimpleNamespace(predict=None), X)
+
+
+def test_a_budget_is_drawn_by_label(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=2.0)
+    empty = BudgetDisplay.from_ledger(ledger)
+    assert [bar[0].get_width() for bar in empty.bars_] == [2.0]
+    for label, epsilon in (("mean", 0.5), ("density", 0.25), ("mean", 0.5)):
+        guarantee = PrivacyGuarantee(definition="pure-dp", epsilon=epsilon)
+        ledger.charge(guarantee, label)
+    display = BudgetDisplay.from_ledger(ledger)
+    assert [bar[0].get_width() for bar in display.bars_] == [1.0, 0.25, 0.75]
+    assert [bar[0].get_x() for bar in display.bars_] == [0.0, 1.0, 1.25]
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["mean: 1", "density: 0.25", "left: 0.75"]
+    plt.close("all")
+
+
+def test_parts_of_a_partition_are_not_added(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=2.0)
+    guarantee = PrivacyGuarantee(definition="pure-dp", epsilon=0.5)
+    for address in ledger.add_partition("site", ["a", "b"]).values():
+        BudgetLedger(address).charge(guarantee, "mean")
+    display = BudgetDisplay.from_ledger(ledger)
+    assert [bar[0].get_width() for bar in display.bars_] == [0.5, 1.5]
+    plt.close("all")
+
+
+@pytest.mark.parametrize(("amounts", "budget"), [({"a": -1.0}, 1.0), ({}, 0.0)])
+def test_impossible_budgets_are_refused(amounts, budget):
+    with pytest.raises(ValueError, match="amounts must be"):
+        BudgetDisplay(amounts, budget).plot()
