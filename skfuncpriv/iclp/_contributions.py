@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from tqdm import tqdm
 
+from .._progress import progress_bar
 from ..basis import Basis
 from ..curves import Curves
 from ..denoise import bayesian_average, posterior_deviation
@@ -101,8 +101,8 @@ def _person_chunks(
     verbose: bool,
 ) -> Iterator[np.ndarray]:
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
-    if verbose and not curves.is_regular:  # one by one, so it may take a while
-        chunks = in_tenths(chunks, curves.n_curves)
+    if not curves.is_regular:  # one by one, so it may take a while
+        chunks = in_tenths(chunks, curves.n_curves, verbose)
     if codes is None:
         for chunk in chunks:
             yield chunk / values.norm_bound
@@ -145,9 +145,12 @@ def denoised_deviation(
     return np.hypot(posterior, doubt * law.std)
 
 
-def in_tenths(chunks: Iterable[np.ndarray], n_chunks: int) -> Iterator[np.ndarray]:
+def in_tenths(
+    chunks: Iterable[np.ndarray], n_chunks: int, verbose: bool = True
+) -> Iterator[np.ndarray]:
     """Show progress in tenths: the number of rows that people own is private."""
-    with tqdm(desc="curves", total=10, bar_format=_SHARE_ONLY) as bar:
+    words = {"desc": "curves", "total": 10, "bar_format": _SHARE_ONLY}
+    with progress_bar(verbose, **words) as bar:
         for done, chunk in enumerate(chunks, start=1):
             yield chunk
             bar.update(10 * done // n_chunks - bar.n)

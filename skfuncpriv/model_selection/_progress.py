@@ -11,6 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel
 from tqdm import tqdm
 
+from .._progress import progress_bar
 from ._stopping import _RUNS as RUNS
 from ._stopping import RandomStopping
 
@@ -24,10 +25,10 @@ def results(calls: Sequence[Any], n_jobs: int | None, *, verbose: bool) -> list[
     """Those of calls, in their order; a bar counts the ones that are done."""
     backend, _ = get_active_backend()
     # What cannot tell when a call is done must not fail, now that all is paid for.
-    kind = "generator" if verbose and backend.supports_return_generator else "list"
+    kind = "generator" if backend.supports_return_generator else "list"
     workers = Parallel(n_jobs=n_jobs if len(calls) > 1 else 1, return_as=kind)
     found = []
-    with tqdm(total=len(calls), desc="fits to train", disable=not verbose) as bar:
+    with progress_bar(verbose, total=len(calls), desc="fits to train") as bar:
         for result in workers(calls):
             found.append(result)
             bar.update()

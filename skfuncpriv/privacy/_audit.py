@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from .._progress import progress_bar
 from .._validation import check_count, check_delta, check_real
 
 Numbers = NDArray[np.float64]
@@ -103,7 +104,8 @@ def audit(
     batch : bool, default=False
         Whether mechanism and statistic work on all trials at once.
     progress : bool, default=False
-        Whether to show a progress bar.
+        Whether to show a progress bar from the start; one is shown after two seconds
+        in notebooks and on terminals.
 
     Returns
     -------
@@ -202,11 +204,8 @@ def _single_values(
     progress: bool,
 ) -> list[Numbers]:
     """The two neighbours take turns, so that a drift affects both alike."""
-    trials: Any = range(n_trials)
-    if progress:
-        from tqdm import tqdm  # type: ignore[import-untyped]
-
-        trials = tqdm(trials, desc="audit", unit="trial")
+    words = {"iterable": range(n_trials), "desc": "audit", "unit": "trial"}
+    trials = progress_bar(progress, **words)
     values = np.empty((2, n_trials))
     for trial in trials:
         for row, data in enumerate(neighbours):

@@ -34,6 +34,7 @@ from skfuncpriv import (
     PrivateKernelRegressor,
     config,
 )
+from skfuncpriv import _progress as bars
 from skfuncpriv.gaussian_process import GaussianKernel
 from skfuncpriv.model_selection import RandomStopping, _progress, _task
 from skfuncpriv.noise import NoiseLaw, OperatingSystemBits, SeededBits
@@ -510,12 +511,12 @@ def test_scores_are_private(name):
 def test_the_bar_counts_fits_that_are_done(n_jobs, monkeypatch, capsys):
     seen, done = [], []
 
-    class Bar(_progress.tqdm):
+    class Bar(bars.tqdm):
         def update(self, n=1):
             seen.append(len(done))
             return super().update(n)
 
-    monkeypatch.setattr(_progress, "tqdm", Bar)
+    monkeypatch.setattr(bars, "tqdm", Bar)
     fit = _task.fit_to_promise
     monkeypatch.setattr(
         _task, "fit_to_promise", lambda *given: (done.append(0), fit(*given))[1]

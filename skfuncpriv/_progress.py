@@ -1,0 +1,38 @@
+"""Bars of progress: at once where they are asked for, else for who waits and looks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tqdm.auto import tqdm
+
+_PATIENCE = 2.0  # seconds
+
+
+def progress_bar(verbose: bool = False, **words: Any) -> Any:
+    """Make a bar of tqdm.
+
+    Parameters
+    ----------
+    verbose : bool, default=False
+        True shows it from the start. False shows it after two seconds, in a notebook or
+        on a terminal, so that nobody waits without knowing for what; the environment
+        variable ``TQDM_DISABLE=1`` of tqdm switches that off, too.
+    **words
+        What tqdm takes: its texts and totals must be public.
+
+    Returns
+    -------
+    tqdm
+        The bar.
+    """
+    if verbose:
+        return tqdm(**words)
+    return tqdm(delay=_PATIENCE, disable=not is_watched(), leave=False, **words)
+
+
+def is_watched() -> bool:
+    """Whether somebody may look at what is printed: a terminal or a notebook."""
+    is_terminal = getattr(sys.stderr, "isatty", bool)
+    return "ipykernel" in sys.modules or bool(is_terminal())
