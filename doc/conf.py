@@ -7,11 +7,14 @@ import warnings
 from pathlib import Path
 
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
 
 import skfuncpriv
 
 HERE = Path(__file__).parent
+LOGGER = logging.getLogger(__name__)
 sys.path.insert(0, str(HERE))
 from pictures import draw_landing  # noqa: E402
 
@@ -27,7 +30,13 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples", "auto_examples/*.ipynb", "generated/mini/*"]
+exclude_patterns = [
+    "_build",
+    "examples",
+    "auto_examples/*.ipynb",
+    "generated/mini/*",
+    "**sg_execution_times.rst",  # of older builds
+]
 templates_path = ["_templates"]
 nitpicky = True  # a reference that leads nowhere is an error
 html_theme = "pydata_sphinx_theme"
@@ -71,6 +80,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,  # their table loads scripts from other hosts
     "doc_module": ("skfuncpriv",),
     "reference_url": {"skfuncpriv": None},
     "backreferences_dir": "generated/mini",
@@ -112,6 +122,9 @@ def _is_own(thing, module):
     return isinstance(thing, type) and thing.__module__ == module.__name__
 
 
+PAGES = {}  # the page of each public name, without and with its module
+
+
 def write_api_page(path):
     """Write one section for each public module; an object is listed once."""
     lines = ["API reference", "=============", ""]
@@ -127,10 +140,12 @@ def write_api_page(path):
                 names.append(name)
         if not names:
             continue
-        lines += [title, "-" * len(title), "", f".. currentmodule:: {module_name}", ""]
+        lines += [title, "-" * len(title), "", f".. py:module:: {module_name}", ""]
+        lines += [f".. currentmodule:: {module_name}", ""]
         lines += [".. autosummary::", "   :toctree: items/", ""]
         lines += [f"   {name}" for name in names] + [""]
         pages |= {f"{module_name}.{name}.rst" for name in names}
+        PAGES.update({name: f"{module_name}.{name}" for name in names})
     text = "\n".join(lines)
     path.parent.mkdir(exist_ok=True)
     for page in path.parent.glob("items/*.rst"):
@@ -156,37 +171,54 @@ ELSEWHERE = {
 }
 
 
-def link_elsewhere(app, env, node, contnode):  # noqa: ARG001
-    """Refer to a page of another library; leave labels that its docstrings use."""
-    target = node["reftarget"]
-    address = ELSEWHERE.get(target.split(".")[0])
-    if address is not None and node.get("refdomain") == "py":
-        return nodes.reference("", "", contnode, refuri=address.format(target))
-    if node.get("refdomain") == "std" and target in SKLEARN_LABELS:
-        return contnode
-    return None
-
-
-SKLEARN_LABELS = {"accuracy_score", "r2_score"}
+def find_elsewhere(app, env, node, contnode):
+    """Find what a docstring names by another module, or what others document."""
+    target, domain = node["reftarget"], node.get("refdomain")
+    if domain == "std":  # labels in docstrings that are inherited from scikit-learn
+        return contnode if target in ("accuracy_score", "r2_score") else None
+    if domain != "py":
+        return None
+    parts = target.split(".")
+    if parts[0] in ELSEWHERE:
+        address = ELSEWHERE[parts[0]].format(target)
+        return nodes.reference("", "", contnode, refuri=address)
+    if node["reftype"] == "obj" and len(parts) == 1 and parts[0].islower():
+        return contnode  # an argument or attribute in single backticks
+    parts = [part for part in parts if part in PAGES]
+    if not parts:
+        return None
+    return env.get_domain("py").resolve_xref(
+        env, node["refdoc"], app.builder, "obj", PAGES[parts[0]], node, contnode
+    )
 
 
 def visit_math(translator, node):
     """Write a formula as MathML, which browsers show without a script."""
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(mathml(node))
     raise nodes.SkipNode
 
 
 def visit_displayed_math(translator, node):
     """The same for a formula on a line of its own."""
-    formula = tex2mathml(node.astext()).replace("<math ", '<math display="block" ', 1)
+    formula = mathml(node).replace("<math ", '<math display="block" ', 1)
     translator.body.append(f"<div>{formula}</div>")
     raise nodes.SkipNode
+
+
+def mathml(node):
+    """Translate a formula; warn where it is if that fails."""
+    formula = re.sub(r"\\([dt]?frac)(\d)(\d)", r"\\\1{\2}{\3}", node.astext())
+    try:
+        return tex2mathml(formula)
+    except (MathError, AttributeError, IndexError) as error:
+        LOGGER.warning("%s: %s", error, node.astext(), location=node)
+        return node.astext()
 
 
 def setup(app):
     """Connect the functions above."""
     app.connect("autodoc-skip-member", skip_request_methods)
-    app.connect("missing-reference", link_elsewhere)
+    app.connect("missing-reference", find_elsewhere)
     app.add_html_math_renderer(
         "mathml", (visit_math, None), (visit_displayed_math, None)
     )
