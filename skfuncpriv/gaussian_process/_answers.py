@@ -1,9 +1,9 @@
-"""The answers that an online release has given, in one SQLite table.
+"""The answers that an online release has given, in one SQLite table of a file.
 
-A table in memory and a table in a file are used alike: the ordered index of SQLite
-finds the neighbours of a point in O(log i). In a file every transaction takes the write
-lock before it reads and is on the disk before it returns, so that a process which is
-killed, and two that ask at once, never draw a second noise for one point.
+The ordered index of SQLite finds the neighbours of a point in O(log i). Every
+transaction takes the write lock before it reads and is on the disk before it returns,
+so that a process which is killed, and two that ask at once, never draw a second noise
+for one point. `MemoryAnswers` does the same without a file.
 
 The file holds points and answers, both of which are known to those who asked, and
 public facts. It holds no value of the private function, and no noise. One fact is the
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import PrivacyError
+from ._memory_answers import MemoryAnswers
 
 _APPLICATION = 0x736B6661  # "skfa"
 _VERSION = 1
@@ -41,38 +42,42 @@ Point = float | bytes
 
 
 class Answers:
-    """The table of one fit, in memory or in a file.
+    """The table of one fit, in a file.
 
     Parameters
     ----------
-    path : Path or None
-        The file; None is a table in memory, which belongs to one process.
+    path : Path
+        The file.
     facts : dict
         What was stated when the table was made, and the identifier of the fit.
     """
 
-    def __init__(self, path: Path | None, facts: dict[str, Any]) -> None:
+    def __init__(self, path: Path, facts: dict[str, Any]) -> None:
         self.path = path
         self.facts = facts
         self.count = 0
         self._text = json.dumps(facts)
-        self._memory = None if path else _connect(":memory:")
-        self._process = os.getpid()
         self._cursor: Any = None
 
     @classmethod
-    def create(cls, path: Path | None, facts: dict[str, Any]) -> Answers:
-        """Make a new table, in a file that only its owner may read, and sync it."""
+    def create(
+        cls, path: Path | None, facts: dict[str, Any]
+    ) -> Answers | MemoryAnswers:
+        """Make a new table, in a file that only its owner may read, and sync it.
+
+        Without a path the answers are kept in the memory of this process.
+        """
         place = None if path is None else str(path)
         facts = {**facts, "fit": os.urandom(16).hex(), "path": place}
-        if path is not None:
-            try:  # O_EXCL: of two fits at once only one can make the file
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except OSError as error:
-                raise PrivacyError(
-                    f"the file {str(path)!r} could not be made: {error.strerror}; the "
-                    "charge for this fit stays, give another path and fit again"
-                ) from None
+        if path is None:
+            return MemoryAnswers(facts)
+        try:  # O_EXCL: of two fits at once only one can make the file
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise PrivacyError(
+                f"the file {str(path)!r} could not be made: {error.strerror}; the "
+                "charge for this fit stays, give another path and fit again"
+            ) from None
         answers = cls(path, facts)
         with answers._transaction() as cursor:
             cursor.execute("CREATE TABLE facts (text TEXT, count INTEGER)")
@@ -119,11 +124,6 @@ class Answers:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """A transaction of the only writer; on the disk when it ends well."""
-        if self._memory is not None and self._process != os.getpid():
-            raise PrivacyError(
-                "this release is kept in the memory of another process, and a copy "
-                "could answer one point twice: give a path"
-            )
         with self._transaction() as cursor:
             text, before = self._read_facts(cursor)
             if text != self._text:
@@ -200,16 +200,13 @@ class Answers:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The table in memory, or a connection of this transaction alone.
+        """A connection of this transaction alone.
 
         Nothing is kept open that a fork could share. The rollback journal leaves one
         file between transactions, so that a copy or a move cannot part what belongs
         together; EXTRA is FULL that also syncs the folder once the journal is gone,
         without which a power cut could undo an answer that was given.
         """
-        if self._memory is not None:
-            yield self._memory
-            return
         try:
             if not self.path.exists():
                 raise sqlite3.OperationalError("it is gone")

@@ -23,6 +23,7 @@ from ._conditioning import (
     coordinates,
 )
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
+from ._memory_answers import MemoryAnswers
 from ._scalar_normal import Reserve, release_normal
 
 LARGEST_VALUE = 2.0**20  # of the function, and
@@ -46,14 +47,18 @@ class OnlineRelease:
         *Private.* From points, shape (n, d), to values, shape (n,).
     kernel : Kernel
         *Public.* The covariance of the noise.
-    answers : Answers
+    answers : Answers or MemoryAnswers
         The answers, with the facts of `public_facts`.
     bits : RandomBits
         The source of noise.
     """
 
     def __init__(
-        self, function: Any, kernel: Kernel, answers: Answers, bits: RandomBits
+        self,
+        function: Any,
+        kernel: Kernel,
+        answers: Answers | MemoryAnswers,
+        bits: RandomBits,
     ) -> None:
         self._function = function
         self._answers = answers
@@ -72,18 +77,27 @@ class OnlineRelease:
 
     def answer(self, points: list[Point]) -> np.ndarray:
         """The answers at points, in their order, all or none of them."""
+        return self._lattice.to_float(np.array(self._steps(points), dtype=np.int64))
+
+    def answer_one(self, point: Point) -> float:
+        """The answer at one point, the same as `answer` gives."""
+        (step,) = self._steps([point])
+        return math.ldexp(step, self._lattice.exponent)
+
+    def _steps(self, points: list[Point]) -> list[int]:
+        """The answers in lattice steps."""
         self._evaluate(points)
         with ONE_AT_A_TIME:
             try:
                 with self._answers.writing():
                     self._check_room(points)
-                    ahead = 2 * min(len(points), _READ_AHEAD)
-                    bits = Reserve(self._bits, ahead)  # of this call alone
-                    steps = [self._answer(point, bits) for point in points]
+                    bits = self._bits
+                    if len(points) > 1:  # read ahead for this call, not for the next
+                        bits = Reserve(bits, 2 * min(len(points), _READ_AHEAD))
+                    return [self._answer(point, bits) for point in points]
             except BaseException:  # what was not stored must not be remembered
                 self._conditioning.forget()
                 raise
-        return self._lattice.to_float(np.array(steps, dtype=np.int64))
 
     def check_function(self) -> None:
         """Refuse a function that the answers in the file can hardly be those of."""
@@ -126,16 +140,23 @@ class OnlineRelease:
         new = [point for point in points if point not in self._values]
         if not new:
             return
-        table = np.concatenate([coordinates(point) for point in new])
+        n_new = len(new)
+        table = coordinates(new[0])
+        if n_new > 1:
+            table = np.concatenate([coordinates(point) for point in new])
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # a warning would tell of private numbers
-            values = as_numbers(self._function(table))
-        if values.shape not in ((len(new),), (len(new), 1)):
+            values = self._function(table)
+            if type(values) is not np.ndarray or values.dtype != np.float64:
+                values = as_numbers(values)
+        if values.shape not in ((n_new,), (n_new, 1)):
             raise ValueError(
                 "function must return one number per point: an array of shape "
                 "(n_points,) for points of shape (n_points, n_axes)"
             )
-        if not (np.abs(values) <= self._largest).all():  # nor where one is NaN
+        is_one = n_new == 1  # for which arrays are slow
+        largest = abs(values.item()) if is_one else np.abs(values).max()
+        if not largest <= self._largest:  # nor where one is NaN
             raise ValueError(
                 "every value of the function must be a finite number, at most 2^20 "
                 "times the sensitivity in absolute value; nothing is answered: a "
