@@ -9,8 +9,6 @@ are made up, and chosen to be as bad as possible. An audit can show that a promi
 broken; it is no proof that one is kept.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Three programs, one promise
 # ---------------------------
@@ -18,6 +16,7 @@ broken; it is no proof that one is kept.
 # is right. The second lost a factor of the root of two on its way from a paper. The
 # third looks up the bounds in the data.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -81,9 +80,10 @@ _ = axes[1, 0].set_ylabel("log of the ratio")
 #
 # The audit
 # ---------
-# `audit` does that without looking at pictures: it chooses the event that tells most on
-# one half of the runs, and bounds its probabilities on the other half. With a
-# confidence of 99.9 % the epsilon of the program is at least what it finds.
+# :func:`~skfuncpriv.audit` does that without looking at pictures: it chooses the event
+# that tells most on one half of the runs, and bounds its probabilities on the other
+# half. With a confidence of 99.9 % the epsilon of the program is at least what it
+# finds.
 
 from skfuncpriv import audit
 

@@ -9,14 +9,12 @@ budget, so the answer needs no data. What will be private are the curves. Sensor
 from 40 to 400 mg/dl; a mean that is off by 4 mg/dl is good enough.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # The forecast
 # ------------
-# `expected_error` is the squared L2 norm of what denoising is expected to leave of the
-# noise. Divided by the length of the domain, its root is the noise of a point, in
-# mg/dl.
+# :meth:`~skfuncpriv.ICLPMean.expected_error` is the squared L2 norm of what denoising
+# is expected to leave of the noise. Divided by the length of the domain, its root is
+# the noise of a point, in mg/dl.
 
 import matplotlib.pyplot as plt
 import numpy as np

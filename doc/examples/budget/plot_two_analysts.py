@@ -8,8 +8,6 @@ sum and refuses what does not fit. Private are the curves; the ledger, its budge
 who spent what for which purpose are public. The homes are simulated.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # A budget in two shares
 # ----------------------
@@ -37,9 +35,9 @@ curves = 0.3 + evening + rng.exponential(0.1, (4000, 24))
 # %%
 # Ada's work
 # ----------
-# A mean day, and the density of what a home uses in a day. Each `fit` is charged before
-# its noise is drawn. The seeds keep the pictures of this page the same; whoever knows
-# them can subtract the noise, so real releases leave ``random_state`` out.
+# A mean day, and the density of what a home uses in a day. Each ``fit`` is charged
+# before its noise is drawn. The seeds keep the pictures of this page the same; whoever
+# knows them can subtract the noise, so real releases leave ``random_state`` out.
 
 day = ICLPMean(
     bounds=(0, 4), domain=(0, 24), grid=hours, epsilon=1.0, ledger=ada, random_state=0
@@ -75,8 +73,8 @@ for epsilon in (0.25, 0.75, 0.5):
 # %%
 # Who has spent what
 # ------------------
-# Reading a ledger never writes to it. What is left is left for later: `fit` is not for
-# free, but all that follows it is.
+# Reading a ledger never writes to it. What is left is left for later: ``fit`` is not
+# for free, but all that follows it is.
 
 for record in ledger.history():
     print(f"{record.scope}: {record.label}, epsilon = {record.guarantee.epsilon:g}")
@@ -152,4 +150,4 @@ _ = right.set(xlabel="energy of a day (kWh)", ylabel="density (1/kWh)")
 # Whatever Ada and Ben publish, alone or together, now or later, and whoever sees all of
 # it: the odds of any statement about one home change by a factor of at most e^3 = 20,
 # the promise of the ledger. It cannot know of releases that are made without it. In
-# earnest `config(strict=True)` refuses these.
+# earnest ``config(strict=True)`` refuses these.

@@ -10,8 +10,6 @@ the profiles, and how often somebody came, are private. The profiles are simulat
 those of diffusion tensor imaging in a large study of multiple sclerosis.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # A table of visits
 # -----------------

@@ -15,6 +15,7 @@ children are simulated.
 # Such tables are long: whose row, at what age, which weight. Two thousand children were
 # seen between two and eight times; half of them leave the service before they are two.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -36,8 +37,8 @@ weight = size[child] * weight_at(age) + rng.normal(0, 0.1, len(child))
 table = {"child": child, "age": age, "weight": weight}
 
 # %%
-# `Curves.from_long` reads it. What it shows of itself is public: how many children
-# there are, and not how many rows.
+# :meth:`~skfuncpriv.Curves.from_long` reads it. What it shows of itself is public: how
+# many children there are, and not how many rows.
 
 from skfuncpriv import Curves
 
@@ -58,9 +59,10 @@ _ = ax.set(
 # %%
 # The mean of those who are seen
 # ------------------------------
-# `PrivateSparseMean` releases the mean weight at each age over the children whose curve
-# is known there, and from the same budget the share of children that this is. The seed
-# keeps the picture of this page the same; a real release leaves ``random_state`` out.
+# :class:`~skfuncpriv.PrivateSparseMean` releases the mean weight at each age over the
+# children whose curve is known there, and from the same budget the share of children
+# that this is. The seed keeps the picture of this page the same; a real release leaves
+# ``random_state`` out.
 
 from skfuncpriv import MeanCurveDisplay, PrivateSparseMean
 

@@ -9,15 +9,14 @@ here is a year's curve; bounds, months and the number of years are public. As no
 privacy is at stake, this page may show the mean without noise, too.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # Releases at three budgets
 # -------------------------
-# Each `fit` draws noise once; the mean, the band and every later evaluation come from
+# Each ``fit`` draws noise once; the mean, the band and every later evaluation come from
 # that one draw. The seed keeps the pictures of this page the same, and is said above
 # each panel: whoever knows a seed can subtract the noise, so a real release has none.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -57,8 +56,8 @@ print(f"{held} of 40 bands hold the mean without noise")
 #
 # What may be read into a wiggle
 # ------------------------------
-# `sample` draws noise curves like the one that was added. What a release shows is worth
-# a thought where noise alone does not look like it.
+# ``sample`` draws noise curves like the one that was added. What a release shows is
+# worth a thought where noise alone does not look like it.
 
 noise = model.sample(30, random_state=0)
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")

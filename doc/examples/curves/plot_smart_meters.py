@@ -9,14 +9,13 @@ The homes of this page are simulated, like those of a trial with real meters, so
 show what is never shown otherwise.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # The homes
 # ---------
 # Everybody has a breakfast and an evening, of different size and at different hours,
 # and appliances that are switched on now and then.
 
+# sphinx_gallery_thumbnail_number = 3
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,6 +34,11 @@ def peaks(hour, width, height):
 idle = rng.uniform(0.1, 0.3, (n_homes, 1))
 appliances = rng.exponential(1.0, (n_homes, 48)) * (rng.random((n_homes, 48)) < 0.08)
 homes = idle + peaks(7.5, 1, 0.4) + peaks(19, 2, 0.8) + appliances
+
+figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+ax.plot(hours, homes[:60].T, color="0.3", alpha=0.2, linewidth=1)
+ax.set(xlabel="hour of the day", ylabel="power (kW)", xlim=(0, 24), ylim=(0, 4))
+_ = ax.set_title("sixty homes, not published")
 
 # %%
 # Why not publish the plain mean?
@@ -56,8 +60,9 @@ _ = ax.legend(frameon=False)
 # %%
 # A private mean
 # --------------
-# `ICLPMean` asks for what is public: bounds, domain, and a budget. Above 4 kW a curve
-# is clipped. The bounds come from what a home may plausibly draw, never from the table.
+# :class:`~skfuncpriv.ICLPMean` asks for what is public: bounds, domain, and a budget.
+# Above 4 kW a curve is clipped. The bounds come from what a home may plausibly draw,
+# never from the table.
 #
 # The seed, ``random_state``, is for this page only, so that its pictures stay the same.
 # Whoever knows a seed can subtract the noise. So a real release leaves it out, and this
@@ -68,12 +73,8 @@ from skfuncpriv import ICLPMean, MeanCurveDisplay
 model = ICLPMean(bounds=(0, 4), domain=(0, 24), grid=hours, epsilon=1.0, random_state=0)
 model.fit(homes)
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-left.plot(hours, homes[:60].T, color="0.3", alpha=0.15, linewidth=1)
-left.set(title="sixty homes, not published", ylim=(0, 4))
-MeanCurveDisplay.from_estimator(model, right, reference=homes.mean(axis=0))
-for ax in (left, right):
-    ax.set(xlabel="hour of the day", ylabel="power (kW)", xlim=(0, 24))
+display = MeanCurveDisplay.from_estimator(model, reference=homes.mean(axis=0))
+_ = display.ax_.set(xlabel="hour of the day", ylabel="power (kW)", xlim=(0, 24))
 
 # %%
 # The dashed reference is the plain mean. The band says how far noise may have moved the

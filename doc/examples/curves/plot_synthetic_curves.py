@@ -3,23 +3,22 @@ Synthetic curves from private components
 ========================================
 
 Somebody needs curves to develop software with, to teach, or to plan the next study, and
-the real ones cannot be handed out. `PrivateFPCA` learns from them how people differ: a
-mean, principal components and their variances, under differential privacy. From those
-any number of new curves may be drawn, and none of them is anybody's. The curves are
-private; bounds, domain and the number of people are public. The people of this page are
-simulated, so that it may show the truth beside the release.
+the real ones cannot be handed out. :class:`~skfuncpriv.PrivateFPCA` learns from them
+how people differ: a mean, principal components and their variances, under differential
+privacy. From those any number of new curves may be drawn, and none of them is
+anybody's. The curves are private; bounds, domain and the number of people are public.
+The people of this page are simulated, so that it may show the truth beside the release.
 """
-
-# sphinx_gallery_thumbnail_number = 3
 
 # %%
 # Curves with known components
 # ----------------------------
-# `make_curves` adds cosine waves to a mean. Read a curve as the angle of a joint during
-# a step, from one touch of the ground to the next. The size of the k-th wave has the
-# standard deviation 2 / k^2 degrees, so the waves are the components, and the first one
-# has more than nine tenths of the variance.
+# :func:`~skfuncpriv.datasets.make_curves` adds cosine waves to a mean. Read a curve as
+# the angle of a joint during a step, from one touch of the ground to the next. The size
+# of the k-th wave has the standard deviation 2 / k^2 degrees, so the waves are the
+# components, and the first one has more than nine tenths of the variance.
 
+# sphinx_gallery_thumbnail_number = 3
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -79,25 +78,32 @@ for ax in (left, right):
 # %%
 # Synthetic people
 # ----------------
-# `sample` draws curves with normal scores on the components that stand out. They are
+# ``sample`` draws curves with normal scores on the components that stand out. They are
 # made of the release alone, and cost nothing, however many there are.
 
 model.set_params(n_components=None).fit(people)
 synthetic = model.sample(10_000, random_state=1)
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), sharex=True, layout="constrained")
-axes[0].plot(step, people[:50].T, color="0.35", alpha=0.35, linewidth=1)
-axes[0].set_title("fifty people, not published")
-axes[1].plot(step, synthetic[:50].T, color="#2a5c8a", alpha=0.35, linewidth=1)
-axes[1].set_title("fifty synthetic people")
-axes[1].sharey(axes[0])
-axes[2].plot(step, people.std(axis=0), "--", color="0.35", label="people")
-axes[2].plot(step, synthetic.std(axis=0), color="#2a5c8a", label="synthetic")
-axes[2].set(title="standard deviation", ylim=(0, 4))
-axes[2].legend(frameon=False)
-for ax in axes:
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(9, 4), sharex=True, sharey=True, layout="constrained"
+)
+left.plot(step, people[:50].T, color="0.35", alpha=0.4, linewidth=1)
+left.set(title="fifty people, not published", ylabel="angle (degrees)")
+right.plot(step, synthetic[:50].T, color="#2a5c8a", alpha=0.4, linewidth=1)
+right.set(title="fifty synthetic people")
+for ax in (left, right):
     ax.set_xlabel("time of the step (%)")
-_ = axes[0].set_ylabel("angle (degrees)")
+
+# %%
+# How widely people and synthetic people scatter at each moment:
+
+figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
+ax.plot(step, people.std(axis=0), "--", color="0.35", label="people")
+ax.plot(step, synthetic.std(axis=0), color="#2a5c8a", label="synthetic people")
+ax.set(
+    xlabel="time of the step (%)", ylabel="standard deviation (degrees)", ylim=(0, 4)
+)
+_ = ax.legend(frameon=False)
 
 # %%
 # What the guarantee says

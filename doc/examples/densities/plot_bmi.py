@@ -3,14 +3,12 @@ Body mass index: a density and synthetic patients
 =================================================
 
 A data scientist has the body mass index of patients, draws it with scikit-learn's
-`KernelDensity`, and would like to publish the picture and a file to play with. A
-density estimate is made of patients, and so are its bumps. `PrivateKDE` takes its
-place. The index of each patient is private; how many there are, and what is possible
-for an adult, is public. The 442 patients come with scikit-learn and are public, so this
-page may show the estimate without noise, too.
+``KernelDensity``, and would like to publish the picture and a file to play with. A
+density estimate is made of patients, and so are its bumps.
+:class:`~skfuncpriv.PrivateKDE` takes its place. The index of each patient is private;
+how many there are, and what is possible for an adult, is public. The 442 patients come
+with scikit-learn and are public, so this page may show the estimate without noise, too.
 """
-
-# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Change one import
@@ -19,6 +17,7 @@ page may show the estimate without noise, too.
 # not what occurs in the file. The seed keeps the pictures of this page the same; a real
 # release leaves ``random_state`` out, since whoever knows it can subtract the noise.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes

@@ -8,14 +8,13 @@ private. Public are the number of callers and that a day has 24 hours, at whose 
 another day begins: midnight is a point like any other. The calls are simulated.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Callers
 # -------
 # Two thirds of the callers call around half past ten in the evening, the others after
 # noon; most have called once or twice, a few very often.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

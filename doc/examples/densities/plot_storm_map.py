@@ -10,14 +10,13 @@ of storms and the corners of the map are public. Tracks of storms are public in 
 so this page may show the map without noise, too.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Whose rows are they?
 # --------------------
 # Most storms were seen some thirty times, a few nearly a hundred times. A promise per
 # position with epsilon = 1 would be one with epsilon = 96 for the last of them.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 
 from skfuncpriv import DensityDisplay, PrivateKDE

@@ -9,14 +9,13 @@ beat is private. Public are the range of the sensor and that a second around the
 cut out. The beats are simulated, like those of an electrocardiogram.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Beats
 # -----
 # Five waves, named P to T, each at a time and of a height of its own. Seconds are
 # counted from the middle of the large one.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -39,9 +38,9 @@ for place, width, height in waves.values():
 # %%
 # A basis that is local in time
 # -----------------------------
-# `SincBasis` has one function for each of forty moments; its coefficient is what the
-# signal is at that moment, without the frequencies above 20 hertz. So a spike is in few
-# coefficients, and so is the noise of a moment.
+# :class:`~skfuncpriv.basis.SincBasis` has one function for each of forty moments; its
+# coefficient is what the signal is at that moment, without the frequencies above 20
+# hertz. So a spike is in few coefficients, and so is the noise of a moment.
 #
 # What must look alike? Here beats that are nowhere more than 0.03 millivolts apart:
 # they change a reader's odds by at most a factor of 3.

@@ -9,14 +9,12 @@ town: an origin of the map, how far from it a run may lead, and how long it may 
 The run is simulated, in metres and seconds.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # An hour around the lake
 # -----------------------
 # Out of the door, once around, and home again, with a position every four seconds and
 # the errors of a phone. Positions of a real file come in degrees;
-# `skfuncpriv.local.to_metres` turns them into metres about a public origin.
+# :func:`~skfuncpriv.local.to_metres` turns them into metres about a public origin.
 
 import matplotlib.pyplot as plt
 import numpy as np

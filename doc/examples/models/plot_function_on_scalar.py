@@ -9,14 +9,13 @@ Public are the number of homes and what is possible: up to 200 square metres, up
 kW. The homes are simulated, so this page may show the truth beside the release.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # Homes
 # -----
 # Half-hourly power in kW. Area counts in the daytime, electric heating in the morning,
 # and everybody has habits of their own.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -9,8 +9,6 @@ the outcome of a patient are private. Public are the number of patients, the ran
 which a laboratory reports, and the widths that are tried. The patients are simulated.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 # %%
 # Patients
 # --------
@@ -35,7 +33,7 @@ needed = rng.random(14_000) < 1 / (1 + np.exp(-log_odds(scores)))
 # ----------------------------------------------
 # Bounds are those of what enters the last step: the laboratory reports from 0 to 53
 # mg/l, and log(1 + x) of that is from 0 to 4. A step that *learns* from the table, such
-# as `StandardScaler`, would see raw data: what it learns is not protected by the
+# as ``StandardScaler``, would see raw data: what it learns is not protected by the
 # private step behind it. In strict mode that is refused, as is a seed, or a release
 # without a ledger.
 
@@ -61,10 +59,11 @@ with config(strict=True):
 # %%
 # How wide a kernel?
 # ------------------
-# scikit-learn's `GridSearchCV` would pay for every fit, and choose by scores that are
-# not private. `PrivateGridSearchCV` pays for candidates, choice and last fit with the
-# one epsilon that is stated. The seed keeps this page the same; a real search leaves
-# ``random_state`` out, since whoever knows it can subtract the noise.
+# scikit-learn's ``GridSearchCV`` would pay for every fit, and choose by scores that are
+# not private. :class:`~skfuncpriv.PrivateGridSearchCV` pays for candidates, choice and
+# last fit with the one epsilon that is stated. The seed keeps this page the same; a
+# real search leaves ``random_state`` out, since whoever knows it can subtract the
+# noise.
 
 from sklearn.base import clone
 

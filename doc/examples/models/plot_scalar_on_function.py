@@ -10,14 +10,13 @@ nobody is more than a degree from it or stays longer than twelve days. The patie
 simulated, so this page may show the truth beside the release.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Patients
 # --------
 # Curves are differences from the usual course. A warm beginning of the night goes with
 # a longer stay, a warm end with a shorter one.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 
