@@ -66,7 +66,9 @@ autosummary_generate = True
 suppress_warnings = ["ref.python"]
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-autodoc_default_options = {"members": True, "inherited-members": False}
+# Inherited from our own bases; scikit-learn's and Python's document themselves.
+BASES = "BaseEstimator, Exception, tuple, object"
+autodoc_default_options = {"members": True, "inherited-members": BASES}
 autodoc_typehints = "none"
 
 sphinx_gallery_conf = {
@@ -75,11 +77,14 @@ sphinx_gallery_conf = {
     # In the order in which a reader meets the jobs, not that of the alphabet.
     "subsection_order": [
         f"examples/{job}"
-        for job in ("curves", "densities", "local", "models", "budget")
-    ],
+        for job in ("curves", "densities", "local", "models", "budget", "large")
+    ]
+    + ["*"],
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
     "show_memory": False,
+    "remove_config_comments": True,
+    "thumbnail_size": (480, 336),
     "write_computation_times": False,  # their table loads scripts from other hosts
     "doc_module": ("skfuncpriv",),
     "reference_url": {"skfuncpriv": None},
