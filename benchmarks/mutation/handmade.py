@@ -66,7 +66,8 @@ MEANS = [
     (
         UNIT,
         ICLP + "_contributions.py",
-        "yield person_averages(rows[seen], codes[seen], plan.n_people, radius)",
+        "yield person_averages(rows[seen], codes[seen], number_of_people(codes), "
+        "radius)",
         "yield rows[seen]",
         MEAN_TESTS,
     ),
@@ -87,8 +88,8 @@ MEANS = [
     (
         CLIP,
         ICLP + "_rounds.py",
-        "rows, rough = _within_unit_ball(rows), rounds.rough",
-        "rows, rough = rows, rounds.rough",
+        "rows.per_person(_within_unit_ball)",
+        "rows.per_person(lambda rows, _: rows)",
         ROUNDS_TESTS,
     ),
     (

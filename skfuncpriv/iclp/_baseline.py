@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._base import people_of, warn_if_noise_dominates
+from .._base import warn_if_noise_dominates
 from .._observations import filled
 from .._sklearn import check_feature_names
 from ..basis import Basis
+from ..blocks import open_rows
 from ..curves import Curves
 from ..noise import FixedPoint, NoiseLaw, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee
 from ..summaries import ValueBounds
 from ._curve_mean import CurveMean, check_noise
-from ._parameters import output_grid, public_domain, public_values, read_curves
+from ._parameters import CurveReading, output_grid, public_domain, public_values
 
 
 class MeanSummary(ABC):
@@ -36,7 +38,7 @@ class MeanSummary(ABC):
 
     @abstractmethod
     def sum(self, curves: Curves, codes: np.ndarray | None) -> FixedPoint:
-        """The exact sum of bounded contributions."""
+        """The exact sum of bounded contributions, of all people or of some of them."""
 
     @abstractmethod
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
@@ -51,9 +53,10 @@ class BaselineMean(CurveMean):
 
         Parameters
         ----------
-        X : array-like, frame, Curves or FDataGrid
+        X : array-like, frame, Curves, FDataGrid or Blocks
             *Private.* One curve per row: shape (n_rows, n_points) or (n_rows, n_points,
-            n_outputs), or irregular curves.
+            n_outputs), or irregular curves; or rows in blocks: a memory map, `Blocks`,
+            a dask array or frame.
         y : None
             Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
@@ -69,12 +72,13 @@ class BaselineMean(CurveMean):
         # Step 0: public facts, then the form of the data.
         self._check_parameters()
         bits = random_bits(self.random_state)
-        domain = public_domain(self, X)
-        curves = read_curves(self, X, domain)
-        check_feature_names(self, X, reset=True)
-        codes, n_people, unit = people_of(groups, X, curves.n_curves)
+        rows = open_rows(X, groups=groups)
+        domain = public_domain(self, rows.X)
+        curves = rows.read(CurveReading.of(self, domain))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
-        curves = filled(curves, values.center)
+        rows.map(partial(filled, center=values.center))
         summary = self._summary(n_people, domain, values, curves.grid)
         grid = output_grid(self.grid, curves.grid, domain)
         functions = summary.basis.evaluate(grid)
@@ -84,7 +88,7 @@ class BaselineMean(CurveMean):
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
-            total = summary.sum(curves, codes)
+            total = rows.sum(summary.sum)
 
             # Step 2: charge, then draw the noise once.
             guarantee = summary.guarantee(unit, bits.seeded)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._base import (
-    CurveReader,
-    PrivateEstimator,
-    people_of,
-    plans,
-    warn_if_noise_dominates,
-)
+from .._base import CurveReader, PrivateEstimator, plans, warn_if_noise_dominates
 from .._observations import filled
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_delta, check_flag, check_positive
 from ..basis import Basis
+from ..blocks import open_rows
 from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
 from ..noise import random_bits
@@ -29,21 +25,21 @@ from ._covariance_noise import CovarianceNoise
 from ._covariance_plan import MECHANISMS, CovariancePlan, plan_covariance
 from ._covariance_steps import (
     add_noise,
-    distances_of_people,
+    choose_radius_around,
     gram_of_functions,
     n_covariances,
     resized,
     stated_radius,
+    sum_of_moments,
     unit_rows,
 )
 from ._parameters import (
+    CurveReading,
     PublicFacts,
     output_grid,
     public_domain,
     public_values,
-    read_curves,
 )
-from ._radius import choose_radius
 from ._stated_basis import check_basis, stated_basis, stated_size
 
 _MAX_FUNCTIONS = 256
@@ -101,9 +97,10 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, Curves or FDataGrid
+        X : array-like, frame, Curves, FDataGrid or Blocks
             *Private.* One curve per row: shape (n_rows, n_points) or (n_rows, n_points,
-            n_outputs), or irregular curves.
+            n_outputs), or irregular curves; or rows in blocks: a memory map, `Blocks`,
+            a dask array or frame.
         y : None
             Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
@@ -120,12 +117,13 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         # Step 0: public facts, then the form of the data.
         self._check_parameters()
         bits = random_bits(self.random_state)
-        domain = public_domain(self, X)
-        curves = read_curves(self, X, domain)
-        check_feature_names(self, X, reset=True)
-        codes, n_people, unit = people_of(groups, X, curves.n_curves)
+        rows = open_rows(X, groups=groups)
+        domain = public_domain(self, rows.X)
+        curves = rows.read(CurveReading.of(self, domain))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(curves.n_curves)
         values = public_values(self, curves.n_outputs, domain, curves.grid)
-        curves = filled(curves, values.center)
+        rows.map(partial(filled, center=values.center))
         n_points = len(curves.grid) if curves.is_regular else None
         plan, basis = self._plan(n_people, curves.n_outputs, domain, n_points)
         laws = plan.mean.law, plan.law
@@ -140,13 +138,12 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         )
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
-            # Step 1: everybody's coefficients, and the exact sum for the mean.
-            of_mean = basis.first(len(plan.mean.spectrum))
+            # Step 1: the exact sum for the mean, and everybody's coefficients.
+            how = {"basis": basis.first(len(plan.mean.spectrum)), "values": values}
+            how |= {"plan": plan.mean, "verbose": self.verbose and rows.in_memory}
+            total = rows.sum(partial(sum_contributions, **how))
             kept = basis.first(plan.moment.n_functions)
-            total = sum_contributions(
-                curves, codes, plan.mean, of_mean, values, self.verbose
-            )
-            rows = unit_rows(curves, kept, values)
+            rows.map(partial(unit_rows, basis=kept, values=values))
 
             # Step 2: charge for everything, then release the mean.
             guarantee = plan.guarantee(unit, bits.seeded)
@@ -155,18 +152,12 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
             center = resized(mean, plan.moment.n_coordinates)
 
             # Step 3: release how far people are from it.
-            residuals = rows - center
-            residuals[curves.all_missing] = 0.0
-            if codes is not None:  # a person's mean is over rows that have values
-                seen = ~curves.all_missing
-                residuals, codes = residuals[seen], codes[seen]
             if radius is None:
-                distance = distances_of_people(residuals, codes, n_people)
-                largest = 1 + float(np.sqrt(center @ center))
-                radius = choose_radius(distance, largest, plan.epsilon_radius, bits)
+                radius = choose_radius_around(center, rows, plan, bits)
 
-            # Step 4: release the moments of the residuals in units of that radius.
-            moments = plan.moment.sum(residuals, codes, radius)
+            # Step 4: release the moments about it in units of that radius.
+            facts = {"center": center, "radius": radius, "moment": plan.moment}
+            moments = rows.sum(partial(sum_of_moments, **facts))
             released = add_noise(laws[1], moments, bits)
 
             # Step 5: public post-processing.

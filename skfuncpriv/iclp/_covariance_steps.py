@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..basis import Basis
+from ..blocks import BlockRows, MemoryRows
 from ..curves import Curves
 from ..noise import FixedPoint, NoiseLaw, RandomBits, release_lattice
-from ..summaries import ValueBounds, curve_coefficients
+from ..summaries import ValueBounds, curve_coefficients, number_of_people
+from ._covariance_plan import CovariancePlan
+from ._radius import candidate_radii, choose_among, people_beyond
 from ._second_moment import SecondMoment
 
 _SMALLEST_RADIUS = 2.0**-60  # of the norm bound
@@ -38,13 +43,15 @@ def add_noise(law: NoiseLaw, value: FixedPoint, bits: RandomBits) -> np.ndarray:
     return lattice.to_float(law.release(value, lattice, bits))
 
 
-def unit_rows(curves: Curves, basis: Basis, values: ValueBounds) -> np.ndarray:
-    """Coefficients of all rows in the unit ball, in units of the norm bound."""
+def unit_rows(
+    curves: Curves, basis: Basis, values: ValueBounds
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of rows in the unit ball, and which rows have no values."""
     chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
     rows = np.concatenate(list(chunks)) / values.norm_bound
     rows /= np.maximum(np.abs(rows).max(axis=1), 1.0)[:, None]  # squares stay finite
     norm = np.sqrt(np.square(rows).sum(axis=1))
-    return rows / np.maximum(norm, 1.0)[:, None]
+    return rows / np.maximum(norm, 1.0)[:, None], curves.all_missing
 
 
 def resized(vector: np.ndarray, size: int) -> np.ndarray:
@@ -54,16 +61,80 @@ def resized(vector: np.ndarray, size: int) -> np.ndarray:
     return result
 
 
-def distances_of_people(
-    residuals: np.ndarray, codes: np.ndarray | None, n_people: int
+def choose_radius_around(
+    center: np.ndarray,
+    rows: MemoryRows | BlockRows,
+    plan: CovariancePlan,
+    bits: RandomBits,
+) -> float:
+    """Choose a radius around a released centre, privately, as `choose_radius` does.
+
+    Parameters
+    ----------
+    center : ndarray, shape (p,)
+        The centre; *released*.
+    rows : MemoryRows or BlockRows
+        What `unit_rows` returns; *private*.
+    plan : CovariancePlan
+        The number of people and the budget.
+    bits : RandomBits
+        The source of randomness.
+
+    Returns
+    -------
+    float
+        The radius, in units of the norm bound; *released*.
+    """
+    epsilon = plan.epsilon_radius
+    largest = 1 + float(np.sqrt(center @ center))
+    radii = candidate_radii(largest, plan.moment.n_people, epsilon)
+    beyond = rows.sum(partial(_count_beyond, center=center, radii=radii))
+    return choose_among(radii, beyond, epsilon, bits)
+
+
+def _count_beyond(
+    data: tuple[np.ndarray, np.ndarray],
+    codes: np.ndarray | None,
+    *,
+    center: np.ndarray,
+    radii: np.ndarray,
 ) -> np.ndarray:
-    """The largest norm among the rows of each person."""
-    norm = np.sqrt(np.square(residuals).sum(axis=1))
+    """How many people have a row that is farther from the centre than each radius."""
+    residuals, owners = _residuals(data, codes, center)
+    distances = np.sqrt(np.square(residuals).sum(axis=1))
+    if codes is not None:
+        largest = np.zeros(number_of_people(codes))
+        np.maximum.at(largest, owners, distances)
+        distances = largest
+    return people_beyond(distances, radii)
+
+
+def sum_of_moments(
+    data: tuple[np.ndarray, np.ndarray],
+    codes: np.ndarray | None,
+    *,
+    center: np.ndarray,
+    radius: float,
+    moment: SecondMoment,
+) -> FixedPoint:
+    """The exact sum of moments about a centre, in units of a radius; it adds up."""
+    residuals, codes = _residuals(data, codes, center)
+    return moment.sum(residuals, codes, radius)
+
+
+def _residuals(
+    data: tuple[np.ndarray, np.ndarray], codes: np.ndarray | None, center: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows about a centre, and whose they are.
+
+    A row without values is at the centre; a person's mean is over rows that have some.
+    """
+    rows, all_missing = data
+    residuals = rows - center
+    residuals[all_missing] = 0.0
     if codes is None:
-        return norm
-    largest = np.zeros(n_people)
-    np.maximum.at(largest, codes, norm)
-    return largest
+        return residuals, None
+    return residuals[~all_missing], codes[~all_missing]
 
 
 def n_covariances(

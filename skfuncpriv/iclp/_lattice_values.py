@@ -12,7 +12,7 @@ import numpy as np
 from ..curves import Curves
 from ..noise import FixedPoint, Lattice
 from ..noise._scales import round_up
-from ..summaries import ValueBounds
+from ..summaries import ValueBounds, number_of_people
 from ..summaries._people import integer_averages
 
 _SUM_BITS = 62
@@ -82,7 +82,10 @@ class LatticeValues:
         return round_up(steps * Fraction(2) ** self.lattice.exponent)
 
     def sum(self, curves: Curves, codes: np.ndarray | None) -> FixedPoint:
-        """The exact sum of all people's values, shape (m * n_outputs,)."""
+        """The exact sum of people's values, shape (m * n_outputs,).
+
+        The people may be a part of all n: such sums add up.
+        """
         low, high = self.box
         total = np.zeros(low.size, dtype=np.int64)
         if codes is None:
@@ -93,9 +96,10 @@ class LatticeValues:
         else:
             rows = np.concatenate(list(self._integers(curves)))
             seen = ~curves.all_missing
-            total += integer_averages(rows[seen], codes[seen], self.n_people).sum(
-                axis=0
-            )
+            n_people = number_of_people(codes)
+            if n_people > self.n_people:
+                raise ValueError("more people than n_people: the sum could overflow")
+            total += integer_averages(rows[seen], codes[seen], n_people).sum(axis=0)
         bound = self.n_people * int(max(-low.min(), high.max()))
         return FixedPoint(total, self.lattice, bound)
 

@@ -43,6 +43,7 @@ from ._rounds import (
     Shares,
     plan_rounds,
     release_in_rounds,
+    sum_of_first_round,
     two_rounds_help,
 )
 
@@ -256,9 +257,10 @@ default=None
 
         Parameters
         ----------
-        X : array-like, frame, Curves or FDataGrid
+        X : array-like, frame, Curves, FDataGrid or Blocks
             *Private.* One curve per row: shape (n_rows, n_points) or (n_rows, n_points,
-            n_outputs), or irregular curves.
+            n_outputs), or irregular curves; or rows in blocks: a memory map, `Blocks`,
+            a dask array or frame.
         y : None
             Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
@@ -299,7 +301,7 @@ default=None
         warn_if_noise_dominates(plan)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
-            # Step 1: bounded contributions, and their exact sum if there is one round.
+            # Step 1: bounded contributions, and the exact sum for the first round.
             verbose = self.verbose and rows.in_memory
             how = {"basis": basis, "values": values, "verbose": verbose}
             if shares is None:
@@ -307,6 +309,7 @@ default=None
                 total = thresholded(total, plan)
             else:
                 rows.per_person(partial(person_coefficients, **how))
+                total = sum_of_first_round(rows, rounds)
 
             # Step 2: charge, then draw the noise, once in each round.
             self._open_release(guarantee)
@@ -314,7 +317,7 @@ default=None
             if shares is None:
                 released = draw_release(plan, total, bits)
             else:
-                released, plan, ball = release_in_rounds(rows, rounds, bits)
+                released, plan, ball = release_in_rounds(rows, total, rounds, bits)
 
             # Step 3: public post-processing.
             self.basis_, self.grid_ = basis.first(len(plan.spectrum)), grid

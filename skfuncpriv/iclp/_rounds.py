@@ -151,8 +151,17 @@ def plan_rounds(
     return Rounds(first.cut(fewest), fine_for, epsilon, basis, finest.size)
 
 
+def sum_of_first_round(rows: MemoryRows | BlockRows, rounds: Rounds) -> FixedPoint:
+    """The exact sum for the rough mean: it reads all rows, so it comes before a charge.
+
+    From here on `rows` hold everyone's coefficients within the unit ball.
+    """
+    rows.per_person(_within_unit_ball)
+    return rows.sum(partial(_sum_of_first, ball=rounds.rough.ball))
+
+
 def release_in_rounds(
-    rows: MemoryRows | BlockRows, rounds: Rounds, bits: RandomBits
+    rows: MemoryRows | BlockRows, total: FixedPoint, rounds: Rounds, bits: RandomBits
 ) -> tuple[np.ndarray, ReleasePlan, Ball]:
     """Release a rough mean, a radius, and the sum of what is left.
 
@@ -160,6 +169,8 @@ def release_in_rounds(
     ----------
     rows : MemoryRows or BlockRows
         Everyone's coefficients in units of the norm bound, (n_people, m); *private*.
+    total : FixedPoint
+        What `sum_of_first_round` returns; *private*.
     rounds : Rounds
         The plans.
     bits : RandomBits
@@ -182,8 +193,6 @@ def release_in_rounds(
     needs, and so is every residual, which is clipped, last, in `BallContributions`.
     """
     rough = rounds.rough
-    rows.per_person(_within_unit_ball)
-    total = rows.sum(partial(_sum_of_first, ball=rough.ball))
     mean = denoised_sum(draw_release(rough, total, bits), rough) / rough.n_people
     center = np.zeros(rounds.size)
     center[: rough.size] = _within_unit_ball(mean[None])[0]

@@ -18,7 +18,12 @@ import numpy as np
 from .._validation import check_count, check_positive, check_real
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
-from ..summaries import BallContributions, BallSum, averages_in_blocks
+from ..summaries import (
+    BallContributions,
+    BallSum,
+    averages_in_blocks,
+    number_of_people,
+)
 
 WEIGHT = 0.5  # of the first moment
 SLACK = 2.0**-24  # of sensitivity and loss, for what rounding moves
@@ -226,7 +231,7 @@ class SecondMoment:
     def sum(
         self, vectors: np.ndarray, codes: np.ndarray | None, radius: float
     ) -> FixedPoint:
-        """The exact sum of what people contribute.
+        """The exact sum of what people contribute, who may be a part of all n.
 
         Parameters
         ----------
@@ -254,7 +259,8 @@ class SecondMoment:
         def integers(rows: np.ndarray) -> np.ndarray:
             return alone.contributions(self._terms(vectors[rows], radius))
 
-        for block in averages_in_blocks(integers, codes, self.n_people, self.size):
+        n_people = number_of_people(codes)
+        for block in averages_in_blocks(integers, codes, n_people, self.size):
             total.add(alone.lattice.to_float(block))
         return total.value()
 

@@ -33,6 +33,7 @@ from ..summaries import (
     SupportRule,
     ValueBounds,
     averages_in_blocks,
+    number_of_people,
     project_in_blocks,
 )
 from ._contributions import in_tenths
@@ -77,11 +78,12 @@ class Observations:
 
 
 def read_observations(
-    X: Any, grid: Any, domain: tuple[float, float], strict: bool = False
+    X: Any, *_: Any, grid: Any, domain: tuple[float, float], strict: bool = False
 ) -> Observations:
     """Read curves in any of the forms that an estimator accepts; NaN is no value.
 
-    Infinities are refused; in strict mode `sum_masked` takes them for the centre.
+    Infinities are refused; in strict mode `sum_masked` takes them for the centre. What
+    follows X, y and weights of rows, belongs to others.
     """
     if isinstance(X, Curves):
         return _of_curves(X, domain, strict)
@@ -137,7 +139,8 @@ def sum_masked(
 ) -> FixedPoint:
     """The exact sum of what each person contributes, in units of the norm bound.
 
-    Every row is held in the unit ball; the rows of a person are averaged, exactly.
+    Every row is held in the unit ball; the rows of a person are averaged, exactly. The
+    people may be a part of those that the plan is for: such sums add up.
     """
     project = _projector(data, basis, rule)
     width = basis.domain[1] - basis.domain[0]
@@ -159,8 +162,8 @@ def sum_masked(
 
     if codes is None:
         codes = np.arange(data.n_curves)
-    total = BallSum(plan.ball)
-    for averages in averages_in_blocks(rows, codes, plan.n_people, plan.size):
+    n_people, total = number_of_people(codes), BallSum(plan.ball)
+    for averages in averages_in_blocks(rows, codes, n_people, plan.size):
         total.add(row_ball.lattice.to_float(averages))
     next(ticks, None)  # the last tenth
     return total.value()

@@ -6,15 +6,17 @@ their values there; the mean of those observed at t is found from them afterward
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 
-from .._base import PrivateEstimator, people_of, plans, warn_if_noise_dominates
+from .._base import PrivateEstimator, plans, warn_if_noise_dominates
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
+from ..blocks import open_rows
 from ..noise import IndependentGaussian, RandomBits, random_bits, release_lattice
 from ..summaries import ValueBounds
 from ._curve_mean import CurveMean
@@ -223,11 +225,12 @@ default="auto"
 
         Parameters
         ----------
-        X : Curves, array-like, frame, FDataGrid or FDataIrregular
+        X : Curves, array-like, frame, FDataGrid, FDataIrregular or Blocks
             *Private.* Irregular curves, or one curve per row, of shape (n_rows,
             n_points) or (n_rows, n_points, n_outputs), NaN where it is not observed;
             with several outputs, where one of them is NaN. What `Curves` filled in,
-            with ``missing="interpolate"``, counts as observed.
+            with ``missing="interpolate"``, counts as observed. Or rows in blocks: a
+            memory map, `Blocks`, a dask array or frame.
         y : None
             Ignored; labels of people are `groups`.
         groups : array-like, shape (n_rows,), default=None
@@ -243,11 +246,13 @@ default="auto"
         # Step 0: public facts, then the form of the data.
         check_sparse_parameters(self)
         bits = random_bits(self.random_state)
-        domain = public_domain(self, X)
+        rows = open_rows(X, groups=groups)
+        domain = public_domain(self, rows.X)
         rule = support_rule(self, domain)
-        data = read_observations(X, self.grid, domain, self._is_strict())
-        check_feature_names(self, X, reset=True)
-        codes, n_people, unit = people_of(groups, X, data.n_curves)
+        how = {"grid": self.grid, "domain": domain, "strict": self._is_strict()}
+        data = rows.read(partial(read_observations, **how))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(data.n_curves)
         values = sparse_values(self, domain, data.n_outputs)
         n_points = None if data.grid is None else len(data.grid)
         plan, basis = sparse_plan(self, n_people, data.n_outputs, domain, n_points)
@@ -258,8 +263,9 @@ default="auto"
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
-            functions = basis.first(plan.n_functions)
-            total = sum_masked(data, codes, plan, functions, values, rule, self.verbose)
+            facts = {"basis": basis.first(plan.n_functions), "values": values}
+            facts |= {"rule": rule, "verbose": self.verbose and rows.in_memory}
+            total = rows.sum(partial(sum_masked, plan=plan, **facts))
 
             # Step 2: charge, then draw the noise once.
             guarantee = plan.guarantee(unit, bits.seeded)

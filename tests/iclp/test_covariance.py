@@ -339,7 +339,7 @@ def test_an_error_between_the_draws_leaves_nothing_fitted(monkeypatch):
     def fail(*arguments):
         raise RuntimeError("no bits")
 
-    monkeypatch.setattr(module, "choose_radius", fail)
+    monkeypatch.setattr(module, "choose_radius_around", fail)
     with recorded() as releases, pytest.raises(RuntimeError, match="no bits"):
         model.fit(curves(100))
     assert len(releases) == 1

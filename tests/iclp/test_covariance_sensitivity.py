@@ -15,7 +15,7 @@ import pytest
 
 from skfuncpriv import Curves, ICLPCovariance, PrivateFPCA
 from skfuncpriv.basis import CosineBasis
-from skfuncpriv.iclp import _covariance_base as module
+from skfuncpriv.iclp import _covariance_base, _covariance_steps
 from skfuncpriv.iclp._plan import SENSITIVITY
 from skfuncpriv.iclp._second_moment import WEIGHT
 from skfuncpriv.noise import (
@@ -51,7 +51,7 @@ def public_mean(monkeypatch):
     def mean(estimator, released, plan):
         return np.full(plan.mean.size, 0.1)
 
-    monkeypatch.setattr(module.CovarianceEstimator, "_mean_from", mean)
+    monkeypatch.setattr(_covariance_base.CovarianceEstimator, "_mean_from", mean)
 
 
 def releases_of(model, X, groups=None):
@@ -164,7 +164,7 @@ def mean_at_the_centre(monkeypatch):
     def mean(estimator, released, plan):
         return np.zeros(plan.mean.size)
 
-    monkeypatch.setattr(module.CovarianceEstimator, "_mean_from", mean)
+    monkeypatch.setattr(_covariance_base.CovarianceEstimator, "_mean_from", mean)
 
 
 SHARP = {name: MECHANISMS[name] for name in ("spherical", "gaussian")}
@@ -259,11 +259,16 @@ def test_a_person_changes_only_that_persons_distance(
     """The largest one over the person's rows; to the last bit."""
     seen = []
 
-    def read(distances, largest, epsilon, bits):
-        seen.append((distances.copy(), largest, epsilon))
-        return largest
+    def read(distances, radii):
+        seen.append((distances.copy(), radii[0]))
+        return np.zeros(len(radii))
 
-    monkeypatch.setattr(module, "choose_radius", read)
+    def largest(radii, beyond, epsilon, bits):
+        assert epsilon == budgets(model, 4).epsilon_radius
+        return radii[0]
+
+    monkeypatch.setattr(_covariance_steps, "people_beyond", read)
+    monkeypatch.setattr(_covariance_steps, "choose_among", largest)
     rng = np.random.default_rng(3)
     others = rng.uniform(-2, 6, (5, len(GRID)))
     others[0], others[1] = -1.5, 2.5
@@ -271,13 +276,11 @@ def test_a_person_changes_only_that_persons_distance(
     groups = ["a", "a", "b", "b", "c", "d", "d"]
     for person in candidates(rng):
         model.fit(np.vstack([others, person, person / 3]), groups=groups)
-    tables = np.array([distances for distances, *_ in seen])
+    tables = np.array([distances for distances, _ in seen])
     assert tables.shape[1] == 4
     assert (tables[:, :3] == tables[0, :3]).all()
     assert len(set(tables[:, 3])) > 5
-    assert {(largest, epsilon) for _, largest, epsilon in seen} == {
-        (seen[0][1], budgets(model, 4).epsilon_radius)
-    }
+    assert len({radius for _, radius in seen}) == 1
     assert tables.max() <= seen[0][1] * (1 + 1e-12)
     # The largest over the rows of "a", recomputed from their coefficients.
     coef = projections(others[:2] - 2, GRID, 3, DOMAIN) / 4
@@ -297,7 +300,7 @@ def test_a_public_radius_asks_nobody(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("a choice was made")
 
-    monkeypatch.setattr(module, "choose_radius", refuse)
+    monkeypatch.setattr(_covariance_base, "choose_radius_around", refuse)
     model = ICLPCovariance(**FACTS, radius=2.5, random_state=0)
     assert model.fit(np.ones((9, len(GRID)))).radius_ == pytest.approx(2.5)
     assert budgets(model, 9).epsilon_radius is None
