@@ -23,6 +23,9 @@ from ._exact import (
     upper_fraction,
 )
 
+_MOST_STEPS = 40  # of Newton's method, which takes about six
+_CLOSE = 1e-10  # relative; the step after such a one would be about its square
+
 
 def laplace_scale(epsilon: float, sensitivity: float = 1.0) -> float:
     """Scale of Laplace noise for pure differential privacy.
@@ -173,11 +176,11 @@ def analytic_gaussian_sigma(
         return _gaussian_delta_bound(mp, budget, change / Fraction(sigma)) <= small
 
     # For large epsilon sigma is near sensitivity/sqrt(2 epsilon), for small delta near
-    # the classic formula; the search doubles its steps from there.
-    log_inverse = -mp.log(to_precise(mp, small))
+    # the classic formula; Newton's method goes from there to within a few floats.
+    log_delta = mp.log(to_precise(mp, small))
     exact = to_precise(mp, budget)
-    ratio = (mp.sqrt(log_inverse) + mp.sqrt(log_inverse + exact)) / exact
-    start = to_precise(mp, change) * ratio / mp.sqrt(2)
+    guess = (mp.sqrt(-log_delta) + mp.sqrt(-log_delta + exact)) / exact / mp.sqrt(2)
+    start = to_precise(mp, change) / _gaussian_ratio(mp, exact, log_delta, 1 / guess)
     return smallest_passing(is_safe, _start(upper_fraction(start)))
 
 
@@ -287,14 +290,37 @@ def classic_gaussian_sigma(
 
 def _gaussian_delta_bound(mp: Any, epsilon: Fraction, ratio: Fraction) -> Fraction:
     """Upper bound of the exact delta; ``ratio`` is sensitivity / sigma."""
-    m, exact = to_precise(mp, ratio), to_precise(mp, epsilon)
-    distance = m / 2 - exact / m
+    return upper_fraction(
+        _gaussian_delta(mp, to_precise(mp, epsilon), to_precise(mp, ratio))
+    )
+
+
+def _gaussian_delta(mp: Any, epsilon: Any, m: Any) -> Any:
+    distance = m / 2 - epsilon / m
     # Phi(-40) is less than any positive float64.
     if abs(distance) > 40:
-        return upper_fraction(mp.mpf(0 if distance < 0 else 1))
+        return mp.mpf(0 if distance < 0 else 1)
     above = mp.ncdf(distance)
-    below = mp.exp(exact) * mp.ncdf(-m / 2 - exact / m)
-    return upper_fraction(max(above - below, mp.mpf(0)))
+    below = mp.exp(epsilon) * mp.ncdf(-m / 2 - epsilon / m)
+    return max(above - below, mp.mpf(0))
+
+
+def _gaussian_ratio(mp: Any, epsilon: Any, log_delta: Any, m: Any) -> Any:
+    """Where the exact delta is about the given one: a place to search from.
+
+    Newton's method for log(delta) as a function of log(m), whose derivative is
+    m phi(m/2 - epsilon/m) / delta. Nothing relies on its result.
+    """
+    for _ in range(_MOST_STEPS):
+        delta = _gaussian_delta(mp, epsilon, m)
+        slope = m * mp.npdf(m / 2 - epsilon / m)
+        if not delta or not slope:
+            break
+        step = (log_delta - mp.log(delta)) * delta / slope
+        m *= mp.exp(min(max(step, -1), 1))
+        if abs(step) < _CLOSE:
+            break
+    return m
 
 
 def _digits(epsilon: Fraction, ratio: Fraction) -> int:
