@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-_PATIENCE = 2.0  # seconds
+PATIENCE = 2.0  # seconds
 
 
 def progress_bar(verbose: bool = False, **words: Any) -> Any:
@@ -29,7 +29,7 @@ def progress_bar(verbose: bool = False, **words: Any) -> Any:
     """
     if verbose:
         return tqdm(**words)
-    return tqdm(delay=_PATIENCE, disable=not is_watched(), leave=False, **words)
+    return tqdm(delay=PATIENCE, disable=not is_watched(), leave=False, **words)
 
 
 def is_watched() -> bool:

@@ -5,7 +5,9 @@ sum however rows are divided. So blocks are summed one by one, wherever they are
 only the sums travel.
 """
 
+from ._block_rows import BlockRows
 from ._blocks import Blocks
-from ._rows import BlockRows, MemoryRows, open_rows
+from ._memory_rows import MemoryRows
+from ._rows import open_rows
 
 __all__ = ["BlockRows", "Blocks", "MemoryRows", "open_rows"]

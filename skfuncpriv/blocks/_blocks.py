@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from glob import glob
-from os import PathLike, fspath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_count
-from ._sources import ArrayRows, CsvRows, Loaders, MappedRows, ParquetRows, Source
+from ._arrays import ArrayRows, reader_of
+from ._forms import length_of
+from ._sources import Loaders, Source, file_source
+from ._tables import check_table
 
 _BLOCK_BYTES = 1 << 24
-_READERS = ".npy, .parquet, .csv or .csv.gz"
+_LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 
 
 class Blocks:
@@ -38,15 +39,24 @@ class Blocks:
     Notes
     -----
     All blocks have one form: the same columns, or the same grid. The number of rows is
-    public, and so are the files, the number of blocks and the form.
+    public, and so are the files, the number of blocks and the form; see `fit` of an
+    estimator for what else is.
 
-    A memory map may be given to ``fit`` as it is.
+    A memory map may be given to ``fit`` as it is. Blocks of one frame or file, as
+    ``blocks[values]`` and ``blocks["person"]``, are read once for both. Blocks of
+    arrays are cut where those of X are cut.
+
+    Rows of people in several blocks are first divided by person, in a temporary folder
+    that only this user can read and that is removed at the end; a process that is
+    killed leaves it behind, among the files whose names begin with ``skfuncpriv-``.
+
+    Blocks are read one by one, or by the workers of ``joblib.parallel_config``; a bar
+    of progress counts them after two seconds where somebody looks.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv import ICLPMean
-    >>> from skfuncpriv.blocks import Blocks
+    >>> from skfuncpriv import Blocks, ICLPMean
     >>> rows = Blocks.from_array(np.full((1000, 8), 0.5), block_rows=300)
     >>> model = ICLPMean(bounds=(0, 1), epsilon=1.0, random_state=0).fit(rows)
     >>> model.n_people_
@@ -58,7 +68,7 @@ class Blocks:
         if not functions or not all(map(callable, functions)):
             raise TypeError("loaders must be functions without arguments, at least one")
         self._source: Source = Loaders(functions)
-        self._columns: Any = None
+        self._columns: list[Any] | None = None
         self._is_series = False
 
     @classmethod
@@ -77,6 +87,7 @@ class Blocks:
         Blocks
             The rows; those of a memory map are read from its file.
         """
+        check_table(array)
         array = array if isinstance(array, np.ndarray) else np.asarray(array)
         if array.ndim == 0 or len(array) == 0:
             raise ValueError("array must have at least one row")
@@ -84,8 +95,7 @@ class Blocks:
         step = max(1, _BLOCK_BYTES // row_bytes)
         if block_rows is not None:
             step = check_count(block_rows, "block_rows")
-        mapped = MappedRows.of(array, step) if is_memory_map(array) else None
-        return cls._of(mapped or ArrayRows(array, step))
+        return cls._of(ArrayRows.of(reader_of(array), step))
 
     @classmethod
     def from_files(
@@ -106,8 +116,9 @@ class Blocks:
         columns : list or str, default=None
             As for ``blocks[columns]``; None is all columns.
         text : iterable of str, default=()
-            Columns of CSV files that are text in every block: labels of people, which
-            could look like numbers in one block and not in another.
+            Columns of CSV files that are text in every block: labels of people, some
+            of which look like numbers. Labels that are numbers in one block and text
+            in another are refused otherwise.
         block_bytes : int, default=2**24
             About how much of a CSV or NumPy file makes a block.
 
@@ -123,22 +134,10 @@ class Blocks:
         ValueError
             If files are of unknown or of different kinds.
         """
-        paths = _paths(files)
         block_bytes = check_count(block_bytes, "block_bytes")
-        endings = {_ending(path) for path in paths}
-        if endings == {"parquet"}:
-            blocks = cls._of(ParquetRows.of(paths))
-        elif endings == {"csv"}:
-            blocks = cls._of(CsvRows.of(paths, block_bytes, tuple(text)))
-        elif endings == {"npy"}:
-            sources = [_npy_rows(path, block_bytes) for path in paths]
-            blocks = cls(
-                partial(source.read, k, None)
-                for source in sources
-                for k in range(source.n_blocks)
-            )
-        else:
-            raise ValueError(f"files must all be {_READERS}")
+        if isinstance(text, str):
+            raise TypeError("text must be a list of columns, as in text=['person']")
+        blocks = cls._of(file_source(files, tuple(text), block_bytes))
         return blocks if columns is None else blocks[columns]
 
     def __getitem__(self, columns: Any) -> Blocks:
@@ -157,6 +156,21 @@ class Blocks:
         """How many blocks there are."""
         return self._source.n_blocks
 
+    def n_rows(self, k: int) -> int | None:
+        """Look up how many rows a block has.
+
+        Parameters
+        ----------
+        k : int
+            Its number, from 0.
+
+        Returns
+        -------
+        int or None
+            The number of rows; None where only reading the block would tell.
+        """
+        return self._source.n_rows(k)
+
     def read(self, k: int) -> Any:
         """Read one block.
 
@@ -170,12 +184,7 @@ class Blocks:
         ndarray, frame, series or Curves
             The rows of the block; *private*.
         """
-        table = self._source.read(k, self._columns)
-        if not self._is_series:
-            return table
-        if hasattr(table, "columns"):
-            return table[table.columns[0]]
-        return np.asarray(table)[:, 0]
+        return self._part(self._source.read(k, self._columns), self._columns)
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.read, range(self.n_blocks))
@@ -192,37 +201,58 @@ class Blocks:
             raise ValueError("there must be at least one block with rows")
         return blocks
 
-
-def is_memory_map(array: Any) -> bool:
-    """Whether an array lives in a file; what is computed from one does not."""
-    return isinstance(array, np.memmap) and getattr(array, "_mmap", None) is not None
-
-
-def _paths(files: Any) -> list[str]:
-    if isinstance(files, str | PathLike):
-        path = fspath(files)
-        found = sorted(glob(path)) if any(sign in path for sign in "*?[") else [path]
-    else:
-        found = [fspath(path) for path in files]
-    if not found:
-        raise FileNotFoundError(f"no file matches {files!r}")
-    return found
-
-
-def _ending(path: str) -> str:
-    name = path.lower()
-    for ending, kind in ((".parquet", "parquet"), (".csv", "csv"), (".npy", "npy")):
-        if name.endswith(ending) or (name.endswith(f"{ending}.gz") and kind == "csv"):
-            return kind
-    return "unknown"
+    def _part(self, table: Any, columns: list[Any] | None) -> Any:
+        """These columns of a table that has `columns`, None for all of them."""
+        if self._columns is None:
+            return table
+        is_frame = hasattr(table, "columns")
+        if columns != self._columns:
+            if is_frame:
+                table = table[self._columns]
+            else:
+                known = self._columns
+                table = table[:, known if columns is None else _places(known, columns)]
+        if not self._is_series:
+            return table
+        return table[table.columns[0]] if is_frame else np.asarray(table)[:, 0]
 
 
-def _npy_rows(path: str, block_bytes: int) -> MappedRows:
-    array = np.load(path, mmap_mode="r")
-    if array.ndim == 0 or len(array) == 0 or array.dtype.hasobject:
-        raise ValueError("a .npy file must hold numbers, at least one row")
-    step = max(1, block_bytes // max(1, array.nbytes // len(array)))
-    rows = MappedRows.of(array, step)
-    if rows is None:
-        raise ValueError("a .npy file must be in C order: save np.ascontiguousarray")
-    return rows
+def read_together(blocks: Sequence[Blocks], k: int) -> list[Any]:
+    """Block k of several, read once if they are columns of one source."""
+    wanted: dict[int, Any] = {}
+    for each in blocks:
+        source, before = each._source, wanted.get(id(each._source), (None, []))[1]
+        columns = None
+        if before is not None and each._columns is not None:
+            columns = [*before, *(c for c in each._columns if c not in before)]
+        wanted[id(source)] = source, columns
+    read = {key: (s.read(k, columns), columns) for key, (s, columns) in wanted.items()}
+    return [each._part(*read[id(each._source)]) for each in blocks]
+
+
+def is_divisible(blocks: Blocks) -> bool:
+    """Whether blocks may be cut at other rows."""
+    return isinstance(blocks._source, ArrayRows)
+
+
+def recut(blocks: Blocks, cuts: Sequence[int]) -> Blocks:
+    """The same rows in blocks that begin elsewhere."""
+    source = blocks._source
+    if not isinstance(source, ArrayRows) or source.cuts[-1] != cuts[-1]:
+        raise ValueError(_LENGTHS)
+    other = Blocks._of(ArrayRows(source.reader, cuts))
+    other._columns, other._is_series = blocks._columns, blocks._is_series
+    return other
+
+
+def cuts_of(blocks: Blocks) -> list[int]:
+    """Where blocks begin, and the end; blocks are read if nothing else can tell."""
+    known = map(blocks.n_rows, range(blocks.n_blocks))
+    lengths = [
+        length_of(blocks.read(k)) if n is None else n for k, n in enumerate(known)
+    ]
+    return [0, *accumulate(lengths)]
+
+
+def _places(columns: Sequence[Any], among: Sequence[Any]) -> list[int]:
+    return [list(among).index(column) for column in columns]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Protocol
 
 from joblib import Parallel, delayed
-from tqdm.auto import tqdm
+from joblib.parallel import get_active_backend
 
+from .._progress import progress_bar
+from ._spill import Spill
 from ._tasks import Block, added, checked, guarded, split
 from ._tasks import gathered as gathered_blocks
 
-PATIENCE = 2.0  # seconds, after which a bar is shown
-_FAN_IN = 8
+_MOST_BUCKETS = 1024  # each block appends to all of them
 
 
 class Engine(Protocol):
@@ -25,10 +23,13 @@ class Engine(Protocol):
     def form(self) -> Block:
         """A block of which only the form is used, here."""
 
-    def total(self, task: Callable[[Block], Any]) -> Any:
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known without reading them."""
+
+    def total(self, task: Callable[[Any], Any]) -> Any:
         """The sum over all blocks of what a task returns."""
 
-    def alone(self, task: Callable[[Block], Any]) -> Any:
+    def alone(self, task: Callable[[Any], Any]) -> Any:
         """What a task returns for all rows as one block, in one place."""
 
     def by_person(self) -> Engine:
@@ -37,74 +38,103 @@ class Engine(Protocol):
     def labels(self) -> Engine:
         """Nothing but the labels of people."""
 
+    def close(self) -> None:
+        """Remove what was kept of the rows."""
+
+
+class BlockReader(Protocol):
+    """A function that reads a block, here or in another process."""
+
+    def __call__(self) -> Block:
+        """All of it."""
+
+    def labels(self) -> Block:
+        """The labels of people alone."""
+
+    def n_rows(self) -> int | None:
+        """How many rows it has, if that is known without reading it."""
+
 
 class Reader:
     """Blocks that this process reads, or the workers of ``joblib.parallel_config``.
 
     Parameters
     ----------
-    readers : sequence of callables
-        Functions without arguments that return a `Block`.
+    readers : sequence of BlockReader
+        The blocks.
     unit : str
         What progress counts.
+    spill : Spill, default=None
+        Files that live as long as this engine.
     """
 
     def __init__(
-        self, readers: Sequence[Callable[[], Block]], unit: str = "block"
+        self,
+        readers: Sequence[BlockReader],
+        unit: str = "block",
+        spill: Spill | None = None,
     ) -> None:
-        self._readers, self._unit = readers, unit
-        self._folder: Any = None
+        self._readers, self._unit, self._spill = readers, unit, spill
 
     def form(self) -> Block:
         return self._readers[0]()
 
-    def total(self, task: Callable[[Block], Any]) -> Any:
-        jobs = (delayed(_run)(task, reader) for reader in self._readers)
-        results = Parallel(return_as="generator", pre_dispatch="2 * n_jobs")(jobs)
-        return reduce(added, self._shown(results))
+    def n_rows(self) -> int | None:
+        lengths = [reader.n_rows() for reader in self._readers]
+        known = [length for length in lengths if length is not None]
+        return sum(known) if len(known) == len(lengths) else None
 
-    def alone(self, task: Callable[[Block], Any]) -> Any:
-        blocks = [reader() for reader in self._shown(self._readers)]
+    def total(self, task: Callable[[Any], Any]) -> Any:
+        return self._total(task, self._readers)
+
+    def alone(self, task: Callable[[Any], Any]) -> Any:
+        blocks = [guarded(reader) for reader in self._shown(self._readers)]
         return task(guarded(gathered_blocks, blocks))
 
-    def labels(self) -> Reader:
-        return Reader([partial(_labels, reader) for reader in self._readers])
+    def labels(self) -> Labels:
+        return Labels(self._readers, self._unit, self._spill)
 
     def by_person(self) -> Reader:
-        """Rows divided by person, in a folder of this user's own until the end.
+        """Rows divided by person, in files of this user's own until the end.
 
         As many buckets as blocks, so that memory stays that of a block.
         """
-        n_buckets = len(self._readers)
-        folder = tempfile.TemporaryDirectory(prefix="skfuncpriv-")
-        for reader in self._shown(self._readers):
-            pieces = checked(guarded(split, reader(), n_buckets))
-            for b, piece in enumerate(pieces):
-                with open(Path(folder.name) / f"{b}", "ab") as file:
-                    pickle.dump(piece, file, protocol=pickle.HIGHEST_PROTOCOL)
-        names = [str(Path(folder.name) / f"{b}") for b in range(n_buckets)]
-        engine = Reader([partial(_read_bucket, name) for name in names], "bucket")
-        engine._folder = folder  # removed with the last engine that needs it
-        return engine
+        n_buckets = min(len(self._readers), _MOST_BUCKETS)
+        spill = Spill(n_buckets)
+        try:
+            for reader in self._shown(self._readers):
+                spill.add(checked(guarded(split, guarded(reader), n_buckets)))
+        except BaseException:  # an interrupt, too
+            spill.close()
+            raise
+        return Reader(spill.readers(), "bucket", spill)
 
-    def _shown(self, results: Any) -> Iterator[Any]:
-        n = len(self._readers)
-        yield from tqdm(
-            results, total=n, unit=self._unit, delay=PATIENCE, disable=None, leave=False
-        )
+    def close(self) -> None:
+        if self._spill is not None:
+            self._spill.close()
+
+    def _total(
+        self, task: Callable[[Any], Any], readers: Sequence[Callable[[], Block]]
+    ) -> Any:
+        backend, _ = get_active_backend()
+        kind = "generator" if backend.supports_return_generator else "list"
+        workers = Parallel(return_as=kind, pre_dispatch="2 * n_jobs")
+        jobs = (delayed(_run)(task, reader) for reader in readers)
+        return reduce(added, self._shown(workers(jobs)))
+
+    def _shown(self, results: Iterable[Any]) -> Iterator[Any]:
+        with progress_bar(total=len(self._readers), unit=self._unit) as bar:
+            for result in results:
+                yield result
+                bar.update()
 
 
-def _run(task: Callable[[Block], Any], reader: Callable[[], Block]) -> Any:
+class Labels(Reader):
+    """The same blocks, of which only the labels are read."""
+
+    def total(self, task: Callable[[Any], Any]) -> Any:
+        return self._total(task, [reader.labels for reader in self._readers])
+
+
+def _run(task: Callable[[Any], Any], reader: Callable[[], Block]) -> Any:
     return task(guarded(reader))
-
-
-def _labels(reader: Callable[..., Block]) -> Block:
-    return reader(only_labels=True)
-
-
-def _read_bucket(path: str) -> Block:
-    pieces = []
-    with open(path, "rb") as file:
-        while file.peek(1):
-            pieces.append(pickle.load(file))
-    return gathered_blocks(pieces)

@@ -1,12 +1,16 @@
 """Labels of people that are spread over blocks: to which bucket each one goes.
 
 Equal labels must meet in one bucket whatever process hashes them, and equal means what
-it means for labels in memory: 1 and 1.0 are one person, 1 and "1" are two.
+it means for labels in memory: 1 and 1.0 are one person, 1 and "1" are two. Readers of
+text decide in every block anew whether a column holds numbers: a person whose label is
+7 in one block and "007" in another would count as two, and be protected as less than
+one. So blocks whose types contradict each other are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from numbers import Number
 from typing import Any
 from zlib import crc32
@@ -18,6 +22,16 @@ _UNKNOWN = (
     "groups in blocks must be numbers, strings or dates, one for each row; missing "
     "labels (None or NaN) are refused"
 )
+_TYPES = (
+    "groups has numbers in one block and text in another, so one person could look "
+    "like two: read labels as text in all blocks, as in Blocks.from_files(files, "
+    "text=['person']), or as numbers in all"
+)
+_NUMBERS = "biufc"
+_KINDS = dict.fromkeys(_NUMBERS, "number") | dict.fromkeys("UT", "text")
+_KINDS |= {"S": "bytes", "M": "date", "m": "duration"}
+_MISSING = ("NoneType", "NAType", "NaTType")
+_PER_SECOND = 10**18  # attoseconds, the finest unit of NumPy
 
 
 def as_labels(groups: Any) -> np.ndarray:
@@ -28,44 +42,90 @@ def as_labels(groups: Any) -> np.ndarray:
         labels = labels[:, 0]  # a frame of one column
     if labels.ndim != 1:
         raise ValueError(_UNKNOWN)
+    if len(labels) == 0:
+        return np.empty(0, dtype=object)  # its type says nothing
     return labels
 
 
 def bucket_of(labels: np.ndarray, n_buckets: int) -> NDArray[np.intp]:
     """The bucket of every label, shape (n_rows,): a function of the label alone."""
     if labels.dtype.kind == "O":
-        known = {label: _hash(label) for label in labels.tolist()}
-        hashes = np.array([known[label] for label in labels.tolist()], dtype=object)
-    else:
-        distinct, codes = np.unique(labels, return_inverse=True)
-        hashes = np.array([_hash(x) for x in distinct.tolist()], dtype=object)[codes]
-    return np.asarray(hashes % n_buckets, dtype=np.intp).reshape(len(labels))
+        listed = labels.tolist()
+        known = {label: _hash(label) % n_buckets for label in set(listed)}
+        return np.array([known[label] for label in listed], dtype=np.intp)
+    distinct, codes = np.unique(labels, return_inverse=True)
+    is_time = labels.dtype.kind in "Mm"
+    values = _moments(distinct) if is_time else distinct.tolist()
+    buckets = np.array([_hash(x) % n_buckets for x in values], dtype=np.intp)
+    return buckets[codes.reshape(-1)]
 
 
 def joined_labels(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Labels of several blocks, none of which becomes equal to another one."""
-    if len({part.dtype for part in parts}) == 1 or {
-        part.dtype.kind for part in parts
-    } <= {"U"}:
-        return np.concatenate(parts)
-    return np.concatenate([np.array(part, dtype=object) for part in parts])
+    """Labels of several blocks, none of which becomes equal to another one.
+
+    Parts without rows tell of which type the labels of their block are.
+    """
+    typed = {part.dtype for part in parts if part.dtype.kind != "O"}
+    kinds = {_KINDS.get(dtype.kind, "") for dtype in typed}
+    filled = [part for part in parts if len(part)]
+    if kinds:
+        objects = (part for part in filled if part.dtype.kind == "O")
+        kinds |= {_kind(label) for part in objects for label in set(part.tolist())}
+        if len(kinds - {"missing"}) > 1:
+            raise ValueError(_TYPES)
+    if not filled:
+        return np.empty(0, dtype=object)
+    same = len({part.dtype for part in filled}) == 1
+    if same or all(part.dtype.kind in "UMm" for part in filled):
+        return np.concatenate(filled)
+    return np.concatenate([part.astype(object) for part in filled])
+
+
+def _kind(label: Any) -> str:
+    if type(label).__name__ in _MISSING or label != label:
+        return "missing"
+    if isinstance(label, str):
+        return "text"
+    if isinstance(label, bytes):
+        return "bytes"
+    return "number" if isinstance(label, Number | np.bool_) else "object"
 
 
 def _hash(label: Any) -> int:
     """A number that equal labels share in every process."""
+    if type(label).__name__ in _MISSING:
+        return 0  # refused later, as in memory
+    if isinstance(label, np.datetime64 | np.timedelta64):
+        label = next(_moments(np.array([label])))
+    elif isinstance(label, np.generic):
+        label = label.item()
     if isinstance(label, str):
         return crc32(label.encode("utf-8", "surrogatepass"))
     if isinstance(label, bytes):
         return crc32(label)
     if isinstance(label, Number):  # equal numbers of all types, without a salt
         return 0 if label != label else _mixed(hash(label))
+    if isinstance(label, datetime) and label.tzinfo is not None:
+        label = label.astimezone(UTC)  # equal in all zones
     if hasattr(label, "isoformat"):
         return crc32(str(label.isoformat()).encode())
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return 0  # refused later, as in memory
     raise ValueError(_UNKNOWN)
 
 
 def _mixed(number: int) -> int:
     """Neighbouring numbers in buckets that look independent."""
     return crc32(number.to_bytes(16, "little", signed=True))
+
+
+def _moments(times: np.ndarray) -> Iterator[int]:
+    """Dates or durations in attoseconds, whatever their unit is."""
+    unit, step = np.datetime_data(times.dtype)
+    if unit in "YMWD":
+        unit, step, times = "s", 1, times.astype(f"{times.dtype.kind}8[s]")
+    seconds = {"h": 3600, "m": 60, "s": 1}
+    finer = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+    if unit in seconds:
+        scale = seconds[unit] * _PER_SECOND
+    else:
+        scale = _PER_SECOND // 10 ** finer.get(unit, 18)
+    yield from (int(tick) * step * scale for tick in times.astype(np.int64).tolist())

@@ -8,10 +8,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from .._tables import is_frame
+from .._tables import MASKED, MATRIX, SPARSE, is_frame
 from ..curves import Curves
 from ._forms import is_column
+
+
+def check_table(table: Any) -> None:
+    """Refuse what would lose its meaning as a plain array."""
+    if sparse.issparse(table):
+        raise TypeError(SPARSE)
+    if isinstance(table, np.matrix):
+        raise TypeError(MATRIX)
+    if isinstance(table, np.ma.MaskedArray):
+        raise TypeError(MASKED)
 
 
 def take(table: Any, rows: Any) -> Any:
@@ -29,9 +40,14 @@ def joined(tables: Sequence[Any]) -> Any:
     if isinstance(first, Curves):
         return _joined_curves(tables)
     if is_frame(first) or is_column(first):
-        library = sys.modules[type(first).__module__.split(".")[0]]
+        library: Any = sys.modules[type(first).__module__.split(".")[0]]
+        if library.__name__ == "polars" and is_frame(first):
+            return library.concat(list(tables), how="vertical_relaxed")
         return library.concat(list(tables))
-    return np.concatenate([np.asarray(table) for table in tables])
+    arrays = [np.asarray(table) for table in tables]
+    if len({array.dtype.kind in "USOT" for array in arrays}) > 1:
+        arrays = [array.astype(object) for array in arrays]  # 1 and "1" are two classes
+    return np.concatenate(arrays)
 
 
 def _joined_curves(tables: Sequence[Curves]) -> Curves:

@@ -19,7 +19,7 @@ from ..noise import FixedPoint
 from ..summaries import person_codes
 from ._forms import check_form, length_of
 from ._labels import as_labels, bucket_of, joined_labels
-from ._tables import joined, take
+from ._tables import check_table, joined, take
 
 _CHANGED = (
     "The number of rows or people changed while blocks were read: blocks must hold the "
@@ -30,7 +30,9 @@ _INDEXES = (
     "X, y, groups and sample_weight have different indexes in a block: align them, or "
     "take all of them from one frame"
 )
+_FAILED = "A block could not be read or summed: {}"
 _OURS = (ValueError, TypeError, PrivacyError)  # their texts are constant
+_PACKAGE = __name__.split(".")[0]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Refusal:
     error: Exception
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """The rows of one block: X, y and weights, those that there are, and labels."""
 
@@ -49,6 +51,8 @@ class Block:
 
     def __post_init__(self) -> None:
         tables = leaves((self.parts, self.labels))
+        for table in tables:
+            check_table(table)
         if len({length_of(table) for table in tables}) > 1:
             raise ValueError(_LENGTHS)
         indexes = [table.index for table in tables if hasattr(table, "iloc")]
@@ -61,7 +65,7 @@ class Block:
         return length_of(leaves((self.parts, self.labels))[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counted:
     """A sum over some people, and how many they are."""
 
@@ -69,7 +73,7 @@ class Counted:
     value: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """What is computed from the rows of a block.
 
@@ -88,7 +92,8 @@ class Task:
     last: Callable[..., Any]
 
     def __call__(self, block: Block | Refusal) -> Counted | Refusal:
-        return guarded(self._sum, block)
+        result: Counted | Refusal = guarded(self._sum, block)
+        return result
 
     def _sum(self, block: Block) -> Counted:
         for part, form in zip(leaves(block.parts), leaves(self.forms), strict=True):
@@ -115,8 +120,25 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> Any:
             return argument
     try:
         return function(*arguments)
-    except _OURS as error:
-        return Refusal(type(error)(*error.args))
+    except Exception as error:
+        return Refusal(_harmless(error))
+
+
+def _harmless(error: Exception) -> Exception:
+    """The same error without frames if its text is constant, else one that has.
+
+    Texts of errors that this package raises are. Others may quote what they failed on,
+    but for those of files, which name the file.
+    """
+    if isinstance(error, OSError):
+        return type(error)(*error.args)
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    module = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
+    if type(error) in _OURS and module.split(".")[0] == _PACKAGE:
+        return type(error)(*error.args)
+    return RuntimeError(_FAILED.format(type(error).__name__))
 
 
 def added(first: Any, second: Any) -> Any:
@@ -142,7 +164,8 @@ def _added(first: Any, second: Any) -> Any:
 
 def count(block: Block | Refusal) -> Counted | Refusal:
     """How many rows a block has, or how many people if it has labels."""
-    return guarded(_count, block)
+    result: Counted | Refusal = guarded(_count, block)
+    return result
 
 
 def _count(block: Block) -> Counted:
@@ -154,6 +177,8 @@ def _count(block: Block) -> Counted:
 def split(block: Block, n_buckets: int) -> list[Block]:
     """The rows of a block by the bucket of their person."""
     labels = as_labels(block.labels)
+    if len(labels) != block.n_rows:
+        raise ValueError(_LENGTHS)
     buckets = bucket_of(labels, n_buckets)
     pieces = []
     for k in range(n_buckets):
@@ -164,14 +189,15 @@ def split(block: Block, n_buckets: int) -> list[Block]:
 
 
 def gathered(blocks: Sequence[Block]) -> Block:
-    """All rows of several blocks as one, those without rows left out."""
+    """All rows of several blocks as one."""
     filled = [block for block in blocks if block.n_rows] or list(blocks[:1])
     parts = [leaves(block.parts) for block in filled]
     columns = iter([joined(part) for part in zip(*parts, strict=True)])
     whole = mapped(lambda _: next(columns), filled[0].parts)
     if filled[0].labels is None:
         return Block(whole)
-    return Block(whole, joined_labels([as_labels(b.labels) for b in filled]))
+    # Pieces are arrays already; those without rows still have the type of their block.
+    return Block(whole, joined_labels([block.labels for block in blocks]))
 
 
 def checked(result: Any, n_people: int | None = None) -> Any:
