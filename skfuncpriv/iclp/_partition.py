@@ -9,6 +9,8 @@ that minimises it is found by dynamic programming, from public weights alone.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 _SMALLEST = 1e-300  # squared weight, of the largest one, that still counts
@@ -29,6 +31,13 @@ def best_partition(weights: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
     profile : ndarray, shape (n_blocks,)
         The scale of each block, up to a common factor.
     """
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    return _best_partition(weights.tobytes())
+
+
+@lru_cache(maxsize=64)  # rounds of one fit, and fits of one plan, ask for the same
+def _best_partition(key: bytes) -> tuple[tuple[int, ...], np.ndarray]:
+    weights = np.frombuffer(key)
     size, unit = len(weights), weights.max()
     square = np.maximum(np.square(weights / unit), _SMALLEST)
     cost = np.full(size + 1, np.inf)
@@ -47,4 +56,6 @@ def best_partition(weights: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
     edges = np.array(ends[::-1])
     sizes = np.diff(edges)
     roots = np.sqrt((sizes + 1) * np.add.reduceat(square, edges[:-1]))
-    return tuple(sizes.tolist()), 1 / np.sqrt(roots * unit)
+    profile = 1 / np.sqrt(roots * unit)
+    profile.flags.writeable = False
+    return tuple(sizes.tolist()), profile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +17,7 @@ from ..noise._lattice import FloatArray, IntArray
 
 _SUM_BITS = 62
 _FLOAT_BITS = 52
+_CHUNK_VALUES = 1 << 15  # that stay in the cache of a core
 
 
 @dataclass(frozen=True)
@@ -96,18 +98,11 @@ class BallContributions:
         ndarray of int64, shape (n_rows, m)
             Vectors of the ball of radius T, in lattice steps.
         """
-        vectors = np.array(coefficients, dtype=np.float64)
-        with np.errstate(all="ignore"):
-            peak = np.abs(vectors).max(axis=1, initial=0.0)
-            far = ~(peak <= self.radius)
-            if far.any():  # bring huge rows to where their squares do not overflow
-                vectors[far] *= (self.radius / peak[far])[:, None]
-                vectors[~np.isfinite(vectors).all(axis=1)] = 0.0
-            scaled = np.ldexp(vectors, -self.lattice.exponent)
-            norm = np.sqrt((scaled * scaled).sum(axis=1))
-            shrink = np.minimum(1.0, self._largest_norm / norm)
-            scaled *= np.where(norm > 0, shrink, 1.0)[:, None]
-        return self._checked(np.rint(scaled, out=scaled).astype(np.int64))
+        vectors = np.asarray(coefficients, dtype=np.float64)
+        integers = np.empty(vectors.shape, dtype=np.int64)
+        for rows in _chunks(vectors):
+            integers[rows] = self._integers(vectors[rows])
+        return integers
 
     def sum(self, coefficients: FloatArray) -> FixedPoint:
         """Return the exact sum of clipped and rounded vectors.
@@ -130,6 +125,21 @@ class BallContributions:
     def _largest_norm(self) -> float:
         slack = (self.n_coefficients + 8) * 2.0**-50 * self.steps
         return self.steps - math.sqrt(self.n_coefficients) / 2 - slack
+
+    def _integers(self, vectors: FloatArray) -> IntArray:
+        """Clip and round few vectors."""
+        with np.errstate(all="ignore"):
+            peak = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
+            far = ~(peak <= self.radius)
+            if far.any():  # bring huge rows to where their squares do not overflow
+                vectors = vectors.copy()
+                vectors[far] *= (self.radius / peak[far])[:, None]
+                vectors[~np.isfinite(vectors).all(axis=1)] = 0.0
+            scaled = np.ldexp(vectors, -self.lattice.exponent)
+            norm = np.sqrt((scaled * scaled).sum(axis=1))
+            shrink = np.minimum(1.0, self._largest_norm / norm)
+            scaled *= np.where(norm > 0, shrink, 1.0)[:, None]
+        return self._checked(np.rint(scaled, out=scaled).astype(np.int64))
 
     def _checked(self, integers: IntArray) -> IntArray:
         floats = integers.astype(np.float64)
@@ -175,9 +185,10 @@ class BallSum:
         coefficients : array-like, shape (n_rows, m)
             One vector per person; *private*.
         """
-        integers = self.ball.contributions(np.asarray(coefficients, np.float64))
-        self._count(len(integers))
-        self._total += integers.sum(axis=0)
+        vectors = np.asarray(coefficients, np.float64)
+        self._count(len(vectors))
+        for rows in _chunks(vectors):
+            self._total += self.ball.contributions(vectors[rows]).sum(axis=0)
 
     def merge(self, other: BallSum) -> None:
         """Add what another sum with the same public facts has collected.
@@ -210,3 +221,10 @@ class BallSum:
                 "more contributions than n_people: the sum could leave its bound"
             )
         self.n_added += n_people
+
+
+def _chunks(vectors: FloatArray) -> Iterator[slice]:
+    """Slices of few rows."""
+    step = max(1, _CHUNK_VALUES // max(1, vectors.shape[1]))
+    for start in range(0, len(vectors), step):
+        yield slice(start, start + step)

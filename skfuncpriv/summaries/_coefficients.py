@@ -12,7 +12,7 @@ from ..noise._lattice import FloatArray
 from ._product import ExactProduct
 from ._value_bounds import ValueBounds
 
-_CHUNK_VALUES = 1 << 18
+_CHUNK_VALUES = 1 << 15  # that stay in the cache of a core
 _BLOCK_POINTS = 1 << 11
 
 

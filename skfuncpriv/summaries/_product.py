@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..noise._lattice import FloatArray
+from ..noise._lattice import FloatArray, IntArray
 
 
 class ExactProduct:
@@ -46,6 +46,8 @@ class ExactProduct:
         largest = np.abs(matrix).max(axis=0)
         self._column_exponents = np.frexp(np.where(largest > 0, largest, 1.0))[1]
         self._exponent = math.frexp(bound)[1]
+        exponents = self._exponent + self._column_exponents - 2 * self._bits
+        self._unit = _powers_of_two(exponents)
         high, low = self._cut(np.ldexp(matrix, self._bits - self._column_exponents))
         self._high, self._both = high, np.hstack([high, low])
 
@@ -56,13 +58,23 @@ class ExactProduct:
         leading = high @ self._both
         trailing = low @ self._high
         trailing += leading[:, m:]
-        result = np.ldexp(trailing, -self._bits)
-        result += leading[:, :m]
-        exponents = self._exponent + self._column_exponents - 2 * self._bits
-        return np.asarray(np.ldexp(result, exponents))
+        trailing *= 2.0**-self._bits
+        trailing += leading[:, :m]
+        if self._unit is None:
+            exponents = self._exponent + self._column_exponents - 2 * self._bits
+            return np.asarray(np.ldexp(trailing, exponents))
+        trailing *= self._unit
+        return trailing
 
     def _cut(self, scaled: FloatArray) -> tuple[FloatArray, FloatArray]:
         high = np.rint(scaled)
         scaled -= high
         scaled *= 2.0**self._bits
         return high, np.rint(scaled, out=scaled)
+
+
+def _powers_of_two(exponents: IntArray) -> FloatArray | None:
+    """Factors that scale as `ldexp` does, and much faster; None if one is no float."""
+    if not ((exponents >= -1022) & (exponents <= 1023)).all():
+        return None
+    return np.ldexp(1.0, exponents)
