@@ -164,9 +164,10 @@ write_api_page(HERE / "generated" / "api.rst")
 draw_landing(HERE / "generated")
 
 
-def skip_request_methods(app, what, name, thing, skip, options):  # noqa: ARG001
-    """Leave out the methods that scikit-learn adds for the routing of metadata."""
-    return True if re.fullmatch(r"set_\w+_request", name) else None
+def skip_plumbing(app, what, name, thing, skip, options):  # noqa: ARG001
+    """Leave out the methods that every estimator of scikit-learn has."""
+    plumbing = r"set_\w+_request|get_metadata_routing|set_output"
+    return True if re.fullmatch(plumbing, name) else None
 
 
 # Where the pages of others are; no list of theirs is fetched while this is built.
@@ -222,7 +223,7 @@ def mathml(node):
 
 def setup(app):
     """Connect the functions above."""
-    app.connect("autodoc-skip-member", skip_request_methods)
+    app.connect("autodoc-skip-member", skip_plumbing)
     app.connect("missing-reference", find_elsewhere)
     app.add_html_math_renderer(
         "mathml", (visit_math, None), (visit_displayed_math, None)

@@ -30,7 +30,7 @@ def draw_landing(folder):
 
 
 def _two_panels(years, model, colours):
-    figure = Figure(figsize=(7.2, 3.3), layout="constrained")
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     private, public = figure.subplots(1, 2, sharey=True)
     private.plot(years.grid, years.data.T, color=colours["people"], lw=0.7, alpha=0.6)
     private.set_title("61 curves: private", color=colours["text"])
