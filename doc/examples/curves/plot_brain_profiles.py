@@ -117,8 +117,8 @@ _ = ax.legend(frameon=False)
 # %%
 # What the guarantee says
 # -----------------------
-# Replace all visits of one person, however many, by anything else: nothing that is
-# drawn here becomes more than e = 2.72 times as likely, or as unlikely. The numbers of
-# patients and of controls are public, and so is in which group somebody is. Whether
-# such a difference holds for people outside of the study is another question, to which
-# sampling error belongs as well.
+# Replace all visits of one person, however many, by anything else: whatever follows
+# from both releases together becomes at most e = 2.72 times as likely, or as unlikely.
+# The numbers of patients and of controls are public, and so is in which group somebody
+# is. Whether such a difference holds for people outside of the study is another
+# question, to which sampling error belongs as well.

@@ -108,6 +108,6 @@ for k in (25, 50, 75, 100):
 # What the guarantee says
 # -----------------------
 # Replace one child's whole record, other weights, other ages, more or fewer check-ups,
-# by anything else: nothing published here becomes more than e^2 = 7.4 times as likely.
-# One fit pays for both curves. If children leave *because* of their weight, the mean of
-# those who are seen is not that of all, with or without privacy.
+# by anything else: what is released becomes at most e^2 = 7.4 times as likely, or as
+# unlikely. One fit pays for both curves. If children leave *because* of their weight,
+# the mean of those who are seen is not that of all, with or without privacy.

@@ -105,6 +105,6 @@ _ = ax.legend(frameon=False)
 # What the guarantee says
 # -----------------------
 # With epsilon = 4, were one year's curve replaced by any other one within the bounds or
-# outside of them, no picture of this release would become more than e^4 = 55 times as
-# likely. That is a weak promise: sixty-one people would deserve a smaller epsilon, or a
-# larger table.
+# outside of them, this release would become at most e^4 = 55 times as likely, or as
+# unlikely. That is a weak promise: sixty-one people would deserve a smaller epsilon, or
+# a larger table.

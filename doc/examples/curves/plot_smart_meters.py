@@ -88,7 +88,7 @@ print(f"error of the release: {1000 * error:.0f} watts, root mean square of the 
 # The same attack again
 # ---------------------
 # Subtracting the others from the private mean leaves the home plus 5000 times the
-# noise. A home that stood empty all day fits as well as the true one.
+# noise. A home that stood empty all day fits about as well as the true one.
 
 guess = n_homes * model.mean_ - everybody_else
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")

@@ -132,4 +132,4 @@ print(f"median distance {np.median(distances):.3f}, odds between them {odds:.0f}
 # Nobody but the band has seen a beat. From what was sent a reader tells two beats that
 # are nowhere more than 0.03 mV apart with odds of at most 3 to 1, if both were as
 # likely before, and beats that are k times as far apart with 3^k to 1: details of a
-# beat are hidden, a missing wave is not.
+# beat are hidden, that its large wave is missing would not be.
