@@ -8,6 +8,13 @@ only the sums travel.
 from ._block_rows import BlockRows
 from ._blocks import Blocks
 from ._memory_rows import MemoryRows
-from ._rows import open_rows
+from ._rows import open_rows, refuse_blocks, unmapped
 
-__all__ = ["BlockRows", "Blocks", "MemoryRows", "open_rows"]
+__all__ = [
+    "BlockRows",
+    "Blocks",
+    "MemoryRows",
+    "open_rows",
+    "refuse_blocks",
+    "unmapped",
+]

@@ -53,6 +53,7 @@ class BlockRows:
         self._forms = mapped(form_of, form.parts)
         self.X = self._forms[0]
         self._engine, self._has_groups = engine, has_groups
+        self._whole = engine  # in the order of the rows, for what is no sum
         self._steps: tuple[tuple[bool, Callable[..., Any]], ...] = ()
         self._n_people: int | None = None
 
@@ -149,7 +150,7 @@ class BlockRows:
         object
             What it returned; *private*.
         """
-        return self._value(self._engine.alone, function)
+        return self._value(self._whole.alone, function)
 
     def _value(self, run: Callable[..., Any], function: Callable[..., Any]) -> Any:
         task = Task(self._forms, self._steps, function)

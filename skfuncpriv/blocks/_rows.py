@@ -13,7 +13,7 @@ from ._dask import dask_engine, is_dask
 from ._engines import Engine
 from ._memory_rows import MemoryRows
 from ._reading import block_reader
-from ._tasks import leaves
+from ._tasks import leaves, mapped
 
 _IN_MEMORY = (
     "y, groups or sample_weight is in blocks but X is in memory: give X in blocks, too"
@@ -63,6 +63,62 @@ def open_rows(
     make: Any = dask_engine if is_lazy else block_reader
     engine: Engine = make((X, y, sample_weight, groups))
     return BlockRows(engine, has_groups=groups is not None)
+
+
+def refuse_blocks(owner: Any, *tables: Any) -> None:
+    """Refuse rows in blocks before they are read, where all rows must be in memory.
+
+    A memory map is an array, too, and is not refused.
+
+    Parameters
+    ----------
+    owner : estimator
+        Who cannot read them.
+    *tables : array-like, frame, Curves, Blocks or dask collection
+        *Private*: the arguments of ``fit``; a dict or list of several is one, too.
+
+    Raises
+    ------
+    TypeError
+        If a table is `Blocks` or an object of dask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.blocks import refuse_blocks
+    >>> refuse_blocks("this", np.ones((4, 2)), None)
+    """
+    if any(is_dask(t) or isinstance(t, Blocks) for t in leaves(tables)):
+        name = owner if isinstance(owner, str) else type(owner).__name__
+        raise TypeError(
+            f"{name} needs all rows in memory, and does not take rows in blocks: load "
+            "them first, for example with .compute() of dask"
+        )
+
+
+def unmapped(tables: Any) -> Any:
+    """Memory maps as plain arrays, for an estimator that needs all rows in any case.
+
+    Parameters
+    ----------
+    tables : array-like, frame, Curves, Blocks or dask collection
+        *Private*: an argument of ``fit``, or a dict or list of several.
+
+    Returns
+    -------
+    object
+        The same, with views of memory maps that are read like arrays in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.blocks import unmapped
+    >>> unmapped(np.ones((2, 1))).shape
+    (2, 1)
+    """
+    if not any(map(is_memory_map, leaves(tables))):
+        return tables
+    return mapped(lambda t: np.asarray(t) if is_memory_map(t) else t, tables)
 
 
 def _is_in_blocks(table: Any) -> bool:

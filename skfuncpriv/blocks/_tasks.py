@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class Task:
             check_form(part, form)
         codes, n_people = None, block.n_rows
         if block.labels is not None:
-            codes, n_people = _person_codes(block)
+            codes, n_people = person_codes_of(block)
         if block.n_rows == 0:
             return Counted(0, None)
         with np.errstate(all="ignore"):
@@ -171,7 +172,7 @@ def count(block: Block | Refusal) -> Counted | Refusal:
 def _count(block: Block) -> Counted:
     if block.labels is None:
         return Counted(block.n_rows, 0)
-    return Counted(_person_codes(block)[1], 0)
+    return Counted(person_codes_of(block)[1], 0)
 
 
 def split(block: Block, n_buckets: int) -> list[Block]:
@@ -197,7 +198,9 @@ def gathered(blocks: Sequence[Block]) -> Block:
     if filled[0].labels is None:
         return Block(whole)
     # Pieces are arrays already; those without rows still have the type of their block.
-    return Block(whole, joined_labels([block.labels for block in blocks]))
+    labels = [block.labels for block in blocks]
+    arrays = [x if isinstance(x, np.ndarray) else as_labels(x) for x in labels]
+    return Block(whole, joined_labels(arrays))
 
 
 def checked(result: Any, n_people: int | None = None) -> Any:
@@ -215,7 +218,7 @@ def leaves(parts: Any) -> list[Any]:
         parts = list(parts.values())
     if isinstance(parts, list | tuple):
         return [leaf for part in parts for leaf in leaves(part)]
-    return [] if parts is None else [parts]
+    return [] if _is_no_table(parts) else [parts]
 
 
 def mapped(function: Callable[[Any], Any], parts: Any) -> Any:
@@ -224,10 +227,16 @@ def mapped(function: Callable[[Any], Any], parts: Any) -> Any:
         return {name: mapped(function, part) for name, part in parts.items()}
     if isinstance(parts, list | tuple):
         return type(parts)(mapped(function, part) for part in parts)
-    return None if parts is None else function(parts)
+    return parts if _is_no_table(parts) else function(parts)
 
 
-def _person_codes(block: Block) -> tuple[np.ndarray, int]:
+def _is_no_table(part: Any) -> bool:
+    """Whether it belongs to all rows: nothing, or one weight for all of them."""
+    return part is None or isinstance(part, Real)
+
+
+def person_codes_of(block: Block) -> tuple[np.ndarray, int]:
+    """The codes of the people of a block, and how many they are."""
     labels = as_labels(block.labels)
     if len(labels) == 0:
         return np.zeros(0, dtype=np.intp), 0
