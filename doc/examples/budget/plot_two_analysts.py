@@ -73,8 +73,7 @@ for epsilon in (0.25, 0.75, 0.5):
 # %%
 # Who has spent what
 # ------------------
-# Reading a ledger never writes to it. What is left is left for later: ``fit`` is not
-# for free, but all that follows it is.
+# Reading a ledger never writes to it.
 
 for record in ledger.history():
     print(f"{record.scope}: {record.label}, epsilon = {record.guarantee.epsilon:g}")
