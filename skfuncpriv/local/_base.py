@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ from sklearn.utils import Tags
 
 from .._base import PrivateEstimator, people_of
 from .._validation import check_count
+from ..blocks._most_rows import most_rows_of_a_person
 from ..exceptions import PrivacyError
-from ..noise import RandomBits, random_bits
+from ..noise import KeyedBits, RandomBits, random_bits
+from ._lazy import apply_lazily, check_lazily, refuse_containers
 
 
 class LocalPrivatizer(TransformerMixin, PrivateEstimator):
@@ -19,6 +23,15 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
 
     `fit` fixes the law of the noise from public facts and sets `guarantee_`;
     `transform` reads its rows, calls `_open_transform`, and only then draws.
+
+    Notes
+    -----
+    Arrays and frames of dask are charged when `transform` is called, and released where
+    the rows are when the result is computed. Whatever is computed again gets the same
+    noise: it depends on a secret of this one `transform`, on the partition, and on the
+    rows in it (`KeyedBits`). The secret is part of the graph, which is as private as
+    the rows. No error could be refunded then, so values that are not finite are no
+    error, but the public centre, as in strict mode.
     """
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
@@ -51,13 +64,35 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
         codes, _, _ = people_of(groups, X, n_rows)
         times = 1 if codes is None else int(np.bincount(codes).max())
         bits = random_bits(self.random_state, purpose=purpose)
+        self._pay(bits, times)
+        return bits
+
+    def _transform_lazily(
+        self, X: Any, groups: Any, shape: Any, *public: Any, purpose: int = 0
+    ) -> Any:
+        """Charge, and promise what `_transform_block` makes of rows of dask.
+
+        Rows of the result have a public `shape`; `public` arguments go to each block.
+        """
+        self._check_ledger()
+        refuse_containers(self)
+        worker = copy.copy(self)
+        worker.ledger, worker.random_state, worker.verbose = None, None, False
+        worker._strict = True  # values that are not finite are no error any more
+        check_lazily(X, worker._read)
+        times = 1 if groups is None else most_rows_of_a_person(X, groups)
+        bits = KeyedBits.fresh(self.random_state, purpose)
+        self._pay(bits, times)
+        work = partial(worker._transform_block, *public)
+        return apply_lazily(work, X, shape, bits)
+
+    def _pay(self, bits: RandomBits, times: int) -> None:
         if bits.seeded != self.guarantee_.seeded:
             raise PrivacyError(
                 "random_state was changed after fit, so the guarantee no longer says "
                 "whether releases are seeded: fit again"
             )
         self._charge(self.guarantee_, times)
-        return bits
 
 
 class CoefficientPrivatizer(OneToOneFeatureMixin, LocalPrivatizer):
@@ -77,6 +112,9 @@ class CoefficientPrivatizer(OneToOneFeatureMixin, LocalPrivatizer):
             `X` itself.
         """
         return X
+
+    def _transform_block(self, X: Any, bits: RandomBits) -> np.ndarray:
+        return self._released(self._read(X), bits)
 
     def _n_frequencies(self) -> int:
         """How many frequencies the columns have, one per group of outputs."""

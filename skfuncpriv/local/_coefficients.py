@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import warn_if_noise_dominates
 from .._validation import check_count, check_flag
 from ..basis import Basis, TensorBasis
+from ..blocks._dask import is_dask
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
 from ._base import CoefficientPrivatizer
 from ._bounds import check_basis, coefficient_bound, domain_of, energy_of
 from ._budget import GeoBudget
+from ._lazy import in_form
 from ._rows import check_jobs, map_rows, read_rows
 from ._space import CoefficientSpace, spherical_part
 
@@ -176,7 +178,7 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
 
         Parameters
         ----------
-        X : array-like of shape (n, m)
+        X : array-like of shape (n, m), or array or frame of dask
             *Private.* Only the number of columns is used.
         y, groups : None
             Ignored.
@@ -193,7 +195,7 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
         seeded = random_bits(self.random_state).seeded
         check_flag(self.denoise, "denoise")
         check_basis(self.basis)
-        read_rows(self, X, reset=True)
+        read_rows(self, in_form(X), reset=True)
         largest = self._n_frequencies()
         domain = domain_of(self.basis) if self.domain is None else self.domain
         if self.basis is not None and tuple(domain) != domain_of(self.basis):
@@ -225,8 +227,9 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
 
         Parameters
         ----------
-        X : array-like of shape (n, m)
+        X : array-like of shape (n, m), or array or frame of dask
             *Private.* The coefficients of one function per row; NaN passes through.
+            For dask all is charged at once, and released when it is computed.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row. The ledger is charged as
             often as the person with most rows has rows, which it then shows; None makes
@@ -235,19 +238,14 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
         Returns
         -------
         ndarray of shape (n, m)
-            Released. NaN where nothing was released.
+            Released. NaN where nothing was released. An array of dask for dask.
         """
         check_is_fitted(self)
         self._check_ledger()
-        rows = read_rows(self, X, reset=False)
-        self._space.check_rows(self._present(rows), rows, self.law_)
-        bits = self._open_transform(X, len(rows), groups)
-        released = np.full_like(rows, np.nan)
-
-        def release(chunk: slice, index: int) -> np.ndarray:
-            return self._release(rows[chunk], bits.spawn(index))
-
-        return map_rows(release, released, n_jobs=self.n_jobs, verbose=self.verbose)
+        if is_dask(X):
+            return self._transform_lazily(X, groups, (self.n_features_in_,))
+        rows = self._read(X)
+        return self._released(rows, self._open_transform(X, len(rows), groups))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw noise like that which is added, from fresh random bits.
@@ -293,6 +291,18 @@ class GeoPrivateCoefficients(CoefficientPrivatizer):
         if count == "auto":
             return budget.frequencies_worth(self.norm_bound_, self.n_outputs, largest)
         return min(check_count(count, "n_coefficients"), largest)
+
+    def _read(self, X: Any) -> np.ndarray:
+        rows = read_rows(self, X, reset=False)
+        self._space.check_rows(self._present(rows), rows, self.law_)
+        return rows
+
+    def _released(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
+        def release(chunk: slice, index: int) -> np.ndarray:
+            return self._release(rows[chunk], bits.spawn(index))
+
+        out = np.full_like(rows, np.nan)
+        return map_rows(release, out, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _release(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
         """Noise on what is present, row by row; NaN elsewhere."""

@@ -10,10 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base import CurveReader, warn_if_noise_dominates
 from .._validation import check_count, check_flag
-from ..noise import OperatingSystemBits, random_bits
+from ..blocks._dask import is_dask
+from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ._base import LocalPrivatizer
 from ._bounds import public_domain, value_bounds
 from ._budget import GeoBudget
+from ._lazy import in_form
 from ._observed import ObservedCurves, check_form, projection_error
 from ._pieces import EMBEDDING_ERROR, PieceSpaces
 from ._piecewise_curve import PiecewiseCurve
@@ -221,6 +223,7 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
+        X = in_form(X)
         # Step 0: the form of the curves.
         self._parameter, self._reading = self.parameter, (self.grid, self.missing)
         domain = public_domain(self.domain, X if self.parameter == "time" else None)
@@ -267,7 +270,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         Parameters
         ----------
         X : array-like, frame, Curves or list of arrays
-            *Private.* As in `fit`.
+            *Private.* As in `fit`; of dask, all is charged at once, and released when
+            it is computed.
         grid : array-like of shape (n_points,), default=None
             *Public.* Where the released curves are evaluated; None is `grid_`.
         groups : array-like of shape (n,), default=None
@@ -276,11 +280,15 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         Returns
         -------
         ndarray of shape (n, n_points[, n_outputs])
-            Released.
+            Released; an array of dask for dask.
         """
         check_is_fitted(self)
         points = self.grid_ if grid is None else np.asarray(grid, dtype=np.float64)
         self._release.spaces.finest.evaluate(points)  # refused before any charge
+        if is_dask(X):
+            shape = (len(points), *self._release.values.center.shape)
+            shape = shape if self._release.is_vector else shape[:1]
+            return self._transform_lazily(X, groups, shape, points)
         return np.stack([c.evaluate(points) for c in self.release(X, groups)])
 
     def release(self, X: Any, groups: Any = None) -> list[PiecewiseCurve]:
@@ -302,10 +310,30 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         """
         check_is_fitted(self)
         self._check_ledger()
+        if is_dask(X):
+            raise TypeError(
+                "release makes objects, no array: call transform for objects of dask"
+            )
+        observed = self._read(X)
+        bits = self._open_transform(X, observed.n_rows, groups)
+        return self._released(observed, bits)
+
+    def _read(self, X: Any) -> ObservedCurves:
         plan = self._release
         observed = self._observe(X, plan.spaces, reset=False, values=plan.values)
         check_form(observed, plan.n_outputs, plan.is_vector, self._n_products)
-        bits = self._open_transform(X, observed.n_rows, groups)
+        return observed
+
+    def _transform_block(
+        self, points: np.ndarray, X: Any, bits: RandomBits
+    ) -> np.ndarray:
+        curves = self._released(self._read(X), bits)
+        return np.stack([curve.evaluate(points) for curve in curves])
+
+    def _released(
+        self, observed: ObservedCurves, bits: RandomBits
+    ) -> list[PiecewiseCurve]:
+        plan = self._release
         released = np.full(observed.n_rows, None)
 
         def release(rows: slice, index: int) -> np.ndarray:

@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import refuse_in_strict_mode
+from ..blocks._dask import is_dask
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
 from ._bounds import check_basis, domain_of
@@ -236,6 +237,8 @@ def reconstruction_score(estimator: Any, X: Any, y: Any = None) -> float:  # noq
     steps = [part for part in parts if hasattr(part, "_is_strict")]
     for step in steps:
         refuse_in_strict_mode(step, "reconstruction_score")
+    if is_dask(X):
+        raise TypeError("reconstruction_score needs curves in memory: call .compute()")
     curves = np.asarray(X, dtype=np.float64)
     released = estimator.inverse_transform(estimator.transform(X))
     rows = (len(curves), -1)

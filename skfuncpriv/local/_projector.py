@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import CurveReader
 from .._validation import check_count, check_interval
 from ..basis import Basis, CosineBasis, TensorBasis
+from ..blocks._dask import is_dask
 from ._bounds import check_basis, public_domain, value_bounds
+from ._lazy import apply_lazily, check_lazily, in_form, refuse_containers
 from ._observed import (
     Observed,
     ObservedCurves,
@@ -149,7 +153,8 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
         ----------
         X : array-like, frame, Curves or FDataGrid
             *Private.* Shape (n, n_points) or (n, n_points, n_outputs), irregular
-            curves, or (n, n_points_1, n_points_2, ...) for a `TensorBasis`.
+            curves, or (n, n_points_1, n_points_2, ...) for a `TensorBasis`; or of dask,
+            of which nothing is computed.
         y : None
             Ignored.
 
@@ -160,6 +165,7 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
         """
         vars(self).pop("projection_error_", None)
         check_jobs(self.n_jobs)
+        X = in_form(X)
         self._reading = (self.grid, self.missing)
         basis = self._orthonormal_basis(X)
         observed = self._observe(X, basis, reset=True)
@@ -182,14 +188,25 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, frame, Curves or FDataGrid
-            *Private.* As in `fit`.
+            *Private.* As in `fit`; of dask, values that are not finite are no error,
+            but the public center.
 
         Returns
         -------
         ndarray of shape (n, n_functions * n_outputs)
-            *Private.* The coefficients, outputs of one function beside each other.
+            *Private.* The coefficients, outputs of one function beside each other; an
+            array of dask for dask.
         """
         check_is_fitted(self)
+        if not is_dask(X):
+            return self._project(X)
+        refuse_containers(self)
+        worker = copy.copy(self)
+        worker._strict, worker.verbose = True, False
+        check_lazily(X, worker._project)
+        return apply_lazily(worker._project, X, (self._n_features_out,))
+
+    def _project(self, X: Any) -> np.ndarray:
         observed = self._observe(X, self.basis_, reset=False)
         check_form(observed, self.n_outputs_, self._is_vector, self._n_products)
         values = self._values
@@ -220,10 +237,22 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, n_points[, n_outputs])
-            The values, within `bounds` if there are any. Clipping brings no function
-            further away from one that lies within the bounds.
+            The values, within `bounds` if there are any; an array of dask for dask.
+            Clipping brings no function further away from one that lies within the
+            bounds.
         """
         check_is_fitted(self)
+        functions, shape = self._evaluated(self.grid_ if grid is None else grid)
+        shape += (self.n_outputs_,) if self._is_vector else ()
+        curves = partial(self._curves, functions=functions, shape=shape)
+        if not is_dask(X):
+            return curves(X)
+        check_lazily(X, curves)
+        return apply_lazily(curves, X, shape)
+
+    def _curves(
+        self, X: Any, functions: np.ndarray, shape: tuple[int, ...]
+    ) -> np.ndarray:
         coef = as_rows(X)
         if coef.shape[1] != self._n_features_out:
             raise ValueError(
@@ -232,14 +261,12 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
             )
         coef = np.clip(np.nan_to_num(coef, nan=0.0), -_LARGEST, _LARGEST)
         coef = coef.reshape(len(coef), -1, self.n_outputs_)
-        functions, shape = self._evaluated(self.grid_ if grid is None else grid)
         with np.errstate(all="ignore"):
             curves = np.tensordot(coef, functions, axes=(1, 1)).swapaxes(1, 2)
         curves += self.center_
         if self.norm_bound_ is not None:
             np.clip(curves, self._values.low, self._values.high, out=curves)
-        outputs = curves.shape[2:] if self._is_vector else ()
-        return curves.reshape(len(coef), *shape, *outputs)
+        return curves.reshape(len(coef), *shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:  # noqa: ARG002
         """Return the names of the coefficients.

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_count
+from ..blocks._dask import is_dask
 from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ..privacy import (
     permute_and_flip,
@@ -16,6 +17,7 @@ from ..privacy import (
 )
 from ._base import CoefficientPrivatizer
 from ._budget import SELECTION_SHARE, GeoBudget
+from ._lazy import in_form
 from ._rows import check_jobs, map_rows, read_rows, scaled_norms
 
 METHODS = ("svt", "permute-and-flip", "coefficients")
@@ -143,7 +145,7 @@ class SVTBasisSelector(CoefficientPrivatizer):
 
         Parameters
         ----------
-        X : array-like of shape (n, m)
+        X : array-like of shape (n, m), or array or frame of dask
             *Private.* Only the number of columns is used.
         y, groups : None
             Ignored.
@@ -161,7 +163,7 @@ class SVTBasisSelector(CoefficientPrivatizer):
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
         seeded = random_bits(self.random_state).seeded
-        read_rows(self, X, reset=True)
+        read_rows(self, in_form(X), reset=True)
         largest, n_outputs = self._n_frequencies(), self.n_outputs
         if self.max_basis is not None:
             largest = min(largest, check_count(self.max_basis, "max_basis"))
@@ -188,8 +190,9 @@ class SVTBasisSelector(CoefficientPrivatizer):
 
         Parameters
         ----------
-        X : array-like of shape (n, m)
+        X : array-like of shape (n, m), or array or frame of dask
             *Private.* The coefficients of one function per row; NaN counts as zero.
+            For dask all is charged at once, and chosen when it is computed.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row. The ledger is charged as
             often as the person with most rows has rows, which it then shows; None makes
@@ -199,13 +202,21 @@ class SVTBasisSelector(CoefficientPrivatizer):
         -------
         ndarray of shape (n, m)
             *Private.* Which entries are NaN is released; the others are the
-            coefficients as they were.
+            coefficients as they were. An array of dask for dask.
         """
         check_is_fitted(self)
         self._check_ledger()
-        rows = read_rows(self, X, reset=False)
+        if is_dask(X):
+            shape = (self.n_features_in_,)
+            return self._transform_lazily(X, groups, shape, purpose=2)
+        rows = self._read(X)
         bits = self._open_transform(X, len(rows), groups, purpose=2)
+        return self._released(rows, bits)
 
+    def _read(self, X: Any) -> np.ndarray:
+        return read_rows(self, X, reset=False)
+
+    def _released(self, rows: np.ndarray, bits: RandomBits) -> np.ndarray:
         def select(chunk: slice, index: int) -> np.ndarray:
             part = rows[chunk]
             return np.where(self._chosen(part, bits.spawn(index)), part, np.nan)

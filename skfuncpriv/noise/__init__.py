@@ -5,6 +5,7 @@ from ._block_spherical import BlockSpherical
 from ._comparison import NoisyValues, RealDraws, at_most
 from ._exact import exact_epsilon, larger_reading, smaller_reading
 from ._gaussian import IndependentGaussian
+from ._keyed import KeyedBits
 from ._laplace import IndependentLaplace
 from ._lattice import FixedPoint, Lattice, release_lattice
 from ._law import NoiseLaw
@@ -16,6 +17,7 @@ __all__ = [
     "FixedPoint",
     "IndependentGaussian",
     "IndependentLaplace",
+    "KeyedBits",
     "Lattice",
     "NoiseLaw",
     "NoisyValues",

@@ -1,0 +1,60 @@
+"""How many rows one person has, at most: what the local model has to charge for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._dask import dask_engine
+from ._tasks import Block, Counted, Refusal, checked, guarded, person_codes_of
+
+
+def most_rows_of_a_person(X: Any, groups: Any) -> int:
+    """Count the rows of the person with most rows of an object of dask.
+
+    Parameters
+    ----------
+    X : dask array or frame
+        *Private*; not read, but for the lengths of its partitions.
+    groups : dask array or series, or ndarray of shape (n_rows,)
+        *Private* labels of the person of each row.
+
+    Returns
+    -------
+    int
+        The number, *private* until a ledger shows it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask import array
+    >>> from skfuncpriv.blocks import most_rows_of_a_person
+    >>> most_rows_of_a_person(array.ones((3, 2)), np.array(["ann", "bob", "ann"]))
+    2
+    """
+    if isinstance(groups, list | tuple):
+        groups = np.array(groups, dtype=object)
+    labels = dask_engine((X, None, None, groups)).labels().by_person()
+    most: _Most = checked(labels.total(_most_rows)).value
+    return most.rows
+
+
+@dataclass(frozen=True, repr=False)
+class _Most:
+    """A number of rows; of two the larger one counts."""
+
+    rows: int
+
+    def __add__(self, other: _Most) -> _Most:
+        return max(self, other, key=lambda most: most.rows)
+
+
+def _most_rows(block: Block | Refusal) -> Any:
+    return guarded(_count_most, block)
+
+
+def _count_most(block: Block) -> Counted:
+    codes, n_people = person_codes_of(block)
+    return Counted(n_people, _Most(int(np.bincount(codes).max(initial=0))))
