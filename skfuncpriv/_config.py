@@ -14,17 +14,16 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 
+from ._validation import if_loaded
 from .exceptions import PrivacyError
 
 _VARIABLE = "SKFUNCPRIV_STRICT"
 # What hands on rows and columns, and computes nothing with them.
 _HARMLESS = ("sklearn.base", "sklearn.compose", "sklearn.pipeline", "sklearn.utils")
-_CONTAINERS = (ColumnTransformer, FeatureUnion, Pipeline)
 _SHARED = threading.Lock()
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that is held
     os.register_at_fork(
@@ -205,7 +204,8 @@ def _learners(step: Any) -> Iterator[str]:
     """What, of a step and its parts, may mix rows."""
     if step is None or isinstance(step, str):
         return
-    if type(step) in _CONTAINERS:
+    columns = if_loaded("sklearn.compose", "ColumnTransformer")
+    if type(step) in (columns, FeatureUnion, Pipeline):
         for name in ("steps", "transformer_list", "transformers"):
             for part in getattr(step, name, ()):
                 yield from _learners(part[1])

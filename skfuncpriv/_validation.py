@@ -7,6 +7,7 @@ rule and, where there is one, the remedy.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -89,3 +90,11 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def if_loaded(module: str, name: str) -> Any:
+    """A class, for `isinstance`; () if its module is not loaded and has no instances.
+
+    Half of what importing this package took was the loading of such modules.
+    """
+    return getattr(sys.modules.get(module), name, ())

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.neighbors import KernelDensity
 
-from .._validation import check_interval, check_positive
+from .._validation import check_interval, check_positive, if_loaded
 from ..exceptions import PrivacyError
 from ._adapters import (
     DensityFunction,
@@ -28,16 +26,18 @@ Function = DensityFunction | RidgeFunction | StatedFunction
 def wrapped_function(owner: Any, low: np.ndarray, high: np.ndarray) -> Function:
     """The function that the parameters of a releaser describe, on a box of points."""
     estimator = owner.estimator
-    if isinstance(estimator, KernelDensity | KernelRidge):
+    density = if_loaded("sklearn.neighbors", "KernelDensity")
+    ridge = if_loaded("sklearn.kernel_ridge", "KernelRidge")
+    if isinstance(estimator, (density, ridge)):
         _check_unfitted(estimator)
-    if isinstance(estimator, KernelDensity | GaussianKernel):
+    if isinstance(estimator, (density, GaussianKernel)):
         _check_derived(owner)
         if owner.y_bounds is not None:
             raise ValueError("y_bounds has no meaning for a density: leave it out")
         bump = _bump(estimator)
         kernel = bump if owner.kernel is None else owner.kernel
         return DensityFunction(bump, kernel, low, high)
-    if isinstance(estimator, KernelRidge):
+    if isinstance(estimator, ridge):
         _check_derived(owner)
         return _ridge(estimator, owner, low)
     if isinstance(estimator, Kernel | type) or not callable(estimator):
@@ -65,7 +65,7 @@ def _check_derived(owner: Any) -> None:
         )
 
 
-def _bump(estimator: KernelDensity | GaussianKernel) -> GaussianKernel:
+def _bump(estimator: Any) -> GaussianKernel:
     if isinstance(estimator, GaussianKernel):
         return estimator
     facts = estimator.get_params(deep=False)
@@ -88,7 +88,7 @@ def _bump(estimator: KernelDensity | GaussianKernel) -> GaussianKernel:
     return GaussianKernel(check_positive(facts["bandwidth"], "bandwidth"))
 
 
-def _ridge(estimator: KernelRidge, owner: Any, origin: np.ndarray) -> RidgeFunction:
+def _ridge(estimator: Any, owner: Any, origin: np.ndarray) -> RidgeFunction:
     facts = estimator.get_params(deep=False)
     name, gamma = facts["kernel"], facts["gamma"]
     if name not in ("rbf", "laplacian") or facts["kernel_params"] is not None:

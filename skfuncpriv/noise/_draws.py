@@ -18,7 +18,6 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, NamedTuple
 
-import mpmath
 import numpy as np
 
 from ._bits import RandomBits, Words
@@ -105,6 +104,8 @@ class Refinable:
         self._extra = 0
         self._first = 0
         self._bits = bits
+        import mpmath  # one draw in a million needs it
+
         self.context: Any = mpmath.ctx_iv.MPIntervalContext()
         self.refine()
 
