@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._base import refuse_in_strict_mode
 from .._sklearn import check_feature_names
 from .._validation import check_count
+from ..blocks import refuse_blocks
 from ..curves import Curves, as_curves
 from ..noise import IndependentGaussian, random_bits
 from ..summaries import curve_coefficients
@@ -216,12 +217,14 @@ default=None
             The scores: inner products of components with curve minus mean.
         """
         refuse_in_strict_mode(self, "transform")
+        refuse_blocks("transform", X)
         return self._scores(X)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Release mean and covariance, then compute the scores of the same curves.
 
-        Refused in strict mode, before the release: see `transform`.
+        Refused in strict mode, before the release: see `transform`. So are rows in
+        blocks: fit them, then transform block by block.
 
         Parameters
         ----------
@@ -238,6 +241,7 @@ default=None
             What `transform` returns.
         """
         refuse_in_strict_mode(self, "transform")
+        refuse_blocks("fit_transform", X)
         return super().fit_transform(X, y, **fit_params)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
