@@ -70,6 +70,7 @@ numpydoc_class_members_toctree = False
 BASES = "BaseEstimator, Exception, tuple, object"
 autodoc_default_options = {"members": True, "inherited-members": BASES}
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
