@@ -14,6 +14,10 @@ from ._tables import check_table, take
 from ._tasks import Block, leaves, mapped
 
 _LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
+_POSITION = (
+    "X is in blocks, so an index is not compared: give y, groups and sample_weight in "
+    "the order of the rows, as arrays or with the index 0, 1, 2, ..."
+)
 _OTHER_BLOCKS = "X, y, groups and sample_weight must have the same number of blocks"
 
 
@@ -95,7 +99,12 @@ def _cut(table: Any, cuts: Sequence[int]) -> Any:
     check_table(table)
     if length_of(table) != cuts[-1]:
         raise ValueError(_LENGTHS)
-    return Pieces(tuple(take(table, slice(*ends)) for ends in pairwise(cuts)))
+    pieces = (take(table, slice(*ends)) for ends in pairwise(cuts))
+    if not hasattr(table, "iloc"):
+        return Pieces(tuple(pieces))
+    if table.index.tolist() != list(range(len(table))):
+        raise ValueError(_POSITION)
+    return Pieces(tuple(piece.reset_index(drop=True) for piece in pieces))
 
 
 def _part(tables: Any, k: int) -> Any:

@@ -132,7 +132,7 @@ def _harmless(error: Exception) -> Exception:
     but for those of files, which name the file.
     """
     if isinstance(error, OSError):
-        return type(error)(*error.args)
+        return type(error)(error.errno, error.strerror, error.filename)
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
