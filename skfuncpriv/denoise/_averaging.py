@@ -183,7 +183,9 @@ def log_odds_of_nothing(law: NoiseLaw, energy_bound: float, n_outputs: int) -> f
     n_draws = min(_MOST_DRAWS, 64 + 8 * _MOST_DRAWS // law.size)
     rows = law.sample(2 * n_draws, SeededBits(0, purpose=3))
     rows[n_draws:] += chain.sample(n_draws)
-    density, factors = chain.posterior(rows)
+    starts = range(0, len(rows), _CHUNK_ROWS)  # tables that fit in a cache
+    parts = [chain.posterior(rows[start : start + _CHUNK_ROWS]) for start in starts]
+    density, factors = (np.concatenate(part) for part in zip(*parts, strict=True))
     likely = density - _log_density(rows, normal_mixtures(law))
     square = np.sum((factors * rows) ** 2, axis=1)
     cost = 2 * expit(-likely) * square

@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -379,19 +380,23 @@ def test_noise_std_is_that_of_sampled_noise(law):
     assert abs(draws.mean(axis=0) / model.noise_std_).max() < 6 / math.sqrt(20_000)
 
 
-@each_mechanism
-def test_noise_std_is_that_of_releases(law):
-    X = curves()
-    facts = {**FACTS, **law, "epsilon": 2.0, "psi": 1e-2, "denoise": False}
+@cache
+def noises(law):
+    """The noise of 400 releases of the same curves, and one model; fits take long."""
+    X = curves(20)
+    facts = {**FACTS, **dict(law), "epsilon": 3.0, "psi": 1e-2, "denoise": False}
     with silenced():
         quiet = ICLPMean(**facts).fit(X).mean_
-    noise = []
-    for seed in range(300):
-        facts["random_state"] = seed
-        noise.append(ICLPMean(**facts).fit(X).mean_ - quiet)
+    seeds = [{"random_state": seed} for seed in range(400)]
+    models = [ICLPMean(**facts | seed).fit(X) for seed in seeds]
+    return np.array([model.mean_ - quiet for model in models]), models[0]
+
+
+@each_mechanism
+def test_noise_std_is_that_of_releases(law):
+    noise, model = noises(tuple(law.items()))
     second = np.square(noise)
-    error = second.std(axis=0) / math.sqrt(300)
-    model = ICLPMean(**facts).fit(X)
+    error = second.std(axis=0) / math.sqrt(len(noise))
     gap = abs(second.mean(axis=0) - model.noise_std_**2)
     np.testing.assert_array_less(gap, 7 * error)
     # A deviation wrong by sqrt(2) would be a gap of half or the whole of the variance.
@@ -401,23 +406,14 @@ def test_noise_std_is_that_of_releases(law):
 @pytest.mark.parametrize("level", [0.5, 0.9])
 @each_mechanism
 def test_noise_band_covers_the_whole_curve_as_often_as_it_says(law, level):
-    X = curves(20)
-    facts = {**FACTS, **law, "epsilon": 3.0, "psi": 1e-2, "denoise": False}
-    with silenced():
-        quiet = ICLPMean(**facts).fit(X).mean_
-    model = ICLPMean(**facts).fit(X)
+    noise, model = noises(tuple(law.items()))
     lower, upper = model.noise_band(level)
     np.testing.assert_allclose((lower + upper) / 2, model.mean_, rtol=1e-9)
     half = (upper - lower) / 2  # public: the same for every release
-    n_releases = 400
-    covered = 0
-    for seed in range(100, 100 + n_releases):
-        facts["random_state"] = seed
-        mean = ICLPMean(**facts).fit(X).mean_
-        covered += bool((abs(mean - quiet) <= half).all())
+    covered = (abs(noise) <= half).all(axis=1).mean()
     # Both these releases and the 4000 draws behind the band are random.
-    error = math.sqrt(level * (1 - level) * (1 / n_releases + 1 / 4000))
-    assert abs(covered / n_releases - level) < 5.5 * error
+    error = math.sqrt(level * (1 - level) * (1 / len(noise) + 1 / 4000))
+    assert abs(covered - level) < 5.5 * error
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 1.5, math.nan, True, "0.9", None])

@@ -444,21 +444,31 @@ def test_a_hundred_threads_do_not_overspend(path):
 START_METHODS = {"fork", "spawn"}.intersection(multiprocessing.get_all_start_methods())
 
 
+@pytest.fixture(scope="module")
+def spawned():
+    """Four processes that share nothing; they take long to start."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(4, mp_context=context) as pool:
+        yield pool
+
+
 @pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 @pytest.mark.parametrize("method", sorted(START_METHODS))
-def test_processes_do_not_overspend(path, method):
+def test_processes_do_not_overspend(path, method, request):
     ledger = BudgetLedger(path, epsilon=2.0)
-    context = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(4, mp_context=context) as pool:
+    if method == "spawn":
+        pool = request.getfixturevalue("spawned")
         accepted = list(pool.map(try_charge, [path] * 40))
+    else:
+        context = multiprocessing.get_context(method)
+        with ProcessPoolExecutor(4, mp_context=context) as pool:
+            accepted = list(pool.map(try_charge, [path] * 40))
     assert sum(accepted) == 20
     assert ledger.spent == pure(2.0)
 
 
-def test_processes_create_one_ledger(path):
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(4, mp_context=context) as pool:
-        list(pool.map(create_and_charge, [path] * 8))
+def test_processes_create_one_ledger(path, spawned):
+    list(spawned.map(create_and_charge, [path] * 8))
     assert BudgetLedger(path).spent == pure(0.8)
 
 
@@ -466,19 +476,17 @@ def create_and_charge(path):
     BudgetLedger(path, epsilon=1.0).charge(pure(0.1))
 
 
-def test_the_lock_of_one_process_holds_in_another(path):
+def test_the_lock_of_one_process_holds_in_another(path, spawned):
     """While someone else writes, a charge waits, and then sees what was written."""
     ledger = BudgetLedger(path, epsilon=1.0)
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        assert pool.submit(os.getpid).result() != os.getpid()  # the worker has started
-        with ledger_file.writing(ledger.path) as database:
-            waiting = pool.submit(try_charge, path, 0.6)
-            before = ledger_file.read_contents(database)
-            record = ledger_file.LedgerRecord(ledger_file.today(), "", pure(0.6), 1)
-            after = before.state.charged("", pure(0.6), 1, "")
-            ledger_file.append_charge(database, before, record, after)
-        assert waiting.result() is False
+    assert spawned.submit(os.getpid).result() != os.getpid()  # a worker has started
+    with ledger_file.writing(ledger.path) as database:
+        waiting = spawned.submit(try_charge, path, 0.6)
+        before = ledger_file.read_contents(database)
+        record = ledger_file.LedgerRecord(ledger_file.today(), "", pure(0.6), 1)
+        after = before.state.charged("", pure(0.6), 1, "")
+        ledger_file.append_charge(database, before, record, after)
+    assert waiting.result() is False
 
 
 def test_pickle_holds_no_numbers(path):
