@@ -2,7 +2,8 @@
 
 A guarantee is a value. ``a + b`` is the guarantee of releasing both; nothing is ever
 changed in place. Its numbers are read as the decimals they print, sums are exact in
-decimal arithmetic, and whatever must be rounded is rounded up.
+decimal arithmetic, and whatever must be rounded is rounded up: a promise of many
+digits is printed with few of them, and with a number that is never too small.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from .._validation import check_delta, check_positive, check_real
 from ..exceptions import PrivacyError
 from ._amount import DEFINITIONS, Amount, joint_definition
 from ._conversion import check_open_delta, zcdp_epsilon
 from ._exact import EXACT, claim_at_least, claim_at_most, decimal_reading
+from ._words import all_digits, words_of
 
 UNITS = ("row", "person")
 
@@ -68,6 +70,9 @@ class PrivacyGuarantee:
     with :meth:`to_approx_dp`. Different units, neighbours or metrics are refused.
     Numbers are read as the decimals they print: 0.1 + 0.2 is 0.3. ``sum`` works, too.
 
+    ``str`` shows numbers of up to five digits as they are, and rounds longer ones up;
+    the attributes hold all digits.
+
     References
     ----------
     .. [1] M. Bun and T. Steinke, "Concentrated differential privacy: simplifications,
@@ -91,6 +96,8 @@ class PrivacyGuarantee:
     metric: str | None = None
     distance_error: float = 0.0
     seeded: bool = False
+    # What is left of a budget shows all digits: it must not be rounded up either.
+    _shows_all: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.definition not in DEFINITIONS:
@@ -206,7 +213,9 @@ class PrivacyGuarantee:
                 epsilon=EXACT.multiply(amount.epsilon, reach),
                 rho=EXACT.multiply(EXACT.multiply(amount.rho, reach), reach),
             )
-            neighbours = f"{neighbours} within {self.metric} distance {_text(radius)}"
+            neighbours = (
+                f"{neighbours} within {self.metric} distance {all_digits(radius)}"
+            )
         elif radius is not None:
             raise PrivacyError(
                 f"radius belongs to the geo definitions, not to {self.definition}"
@@ -274,28 +283,7 @@ class PrivacyGuarantee:
         return cls(**fields)
 
     def __str__(self) -> str:
-        name = DEFINITIONS[self.definition][0]
-        numbers = (
-            f"rho = {_text(self.rho)}"
-            if self.epsilon is None
-            else f"epsilon = {_text(self.epsilon)}"
-        )
-        if self.delta > 0:
-            numbers += f", delta = {_text(self.delta)}"
-        distance = f"{self.metric} distance"
-        if self.distance_error > 0:
-            distance = f"({distance} + {_text(self.distance_error)})"
-        if self.definition == "geo":
-            numbers += f" per unit of {distance}"
-        elif self.definition == "concentrated-geo":
-            numbers += f" per squared unit of {distance}"
-        differing = "one person's data" if self.unit == "person" else "one row"
-        neighbours = self.neighbours.replace("replace-one", f"replace {differing}")
-        neighbours = neighbours.replace("add-remove", f"add or remove {differing}")
-        warning = (
-            " - SEEDED: no privacy, for tests and teaching only" if self.seeded else ""
-        )
-        return f"{name}: {numbers} per {self.unit} (neighbours: {neighbours}){warning}"
+        return words_of(self, shows_all=self._shows_all)
 
     def _repr_html_(self) -> str:
         return f'<span class="skfuncpriv-guarantee">{escape(str(self))}</span>'
@@ -375,7 +363,7 @@ def guarantee_of(
     if definition == "approx-dp" and delta == 0:
         definition = "pure-dp"
     kind = PrivacyGuarantee if main > 0 else NoLoss
-    return kind(
+    guarantee = kind(
         definition=definition,
         epsilon=main if needs_epsilon else None,
         delta=delta,
@@ -386,13 +374,11 @@ def guarantee_of(
         distance_error=like.distance_error,
         seeded=seeded,
     )
+    if round_down:
+        object.__setattr__(guarantee, "_shows_all", True)
+    return guarantee
 
 
 def _check_name(value: Any, name: str) -> None:
     if not (isinstance(value, str) and value and value.isprintable()):
         raise ValueError(f"{name} must be a name on one line, got {value!r}")
-
-
-def _text(value: Any) -> str:
-    """All digits of a number: ``:g`` could print less than the claim."""
-    return repr(float(value)).removesuffix(".0")

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import re
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +11,8 @@ import pytest
 
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import PrivacyGuarantee
+from skfuncpriv.privacy._amount import Amount
+from skfuncpriv.privacy._guarantee import guarantee_of
 
 
 def pure(epsilon, **rest):
@@ -204,8 +208,59 @@ def test_text(guarantee, text):
     assert str(guarantee) == text
 
 
-def test_text_shows_every_digit():
-    assert "0.30000000000000004" in str(pure(0.30000000000000004))
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.1, "0.1"),
+        (1e-6, "1e-06"),
+        (2.0**-7, "0.0078125"),  # five digits
+        (0.0007324081924454039, "0.00073241"),
+        (0.30000000000000004, "0.30001"),
+        (1.0000000000000002, "1.0001"),
+        (123456.0, "123460"),
+        (1.7976931348623157e308, "1.7976931348623157e+308"),  # no float above
+    ],
+)
+def test_text_has_few_digits_that_promise_no_more(number, text):
+    assert f"epsilon = {text} per row" in str(pure(number))
+    assert f"epsilon = {text} per row" in pure(number)._repr_html_()
+    assert f"rho = {text} per row" in str(zcdp(number))
+    assert f"epsilon = {text} per unit" in str(geo(number))
+
+
+def test_printed_numbers_are_never_smaller():
+    rng = np.random.default_rng(0)
+    exponents = [*rng.uniform(-323, 308, 300), *np.linspace(-323.3, -318, 60)]
+    for number in (10.0 ** float(exponent) for exponent in exponents):
+        delta, error = min(number, 0.99999999), number
+        words = str(geo(number, distance_error=error)) + str(approx(number, delta))
+        shown = re.findall(r"(?:=|\+) ([^ ,)]+)", words)
+        for text, exact in zip(shown, (number, error, number, delta), strict=True):
+            assert Fraction(repr(exact)) <= Fraction(text)
+            assert float(text) <= exact * (1 + 1e-4) + 1e-322
+
+
+def test_a_radius_and_what_is_left_show_all_digits():
+    # A larger number would promise, or allow, more than is true.
+    radius = 1.2345678901234567
+    within = geo(0.1).to_approx_dp(1e-6, radius=radius)
+    assert f"within L2 distance {radius!r}" in str(within)
+    left = guarantee_of(
+        Amount(epsilon=Decimal("0.12345678")),
+        "pure-dp",
+        like=pure(1),
+        seeded=False,
+        round_down=True,
+    )
+    assert "epsilon = 0.12345678 per" in str(left)
+    assert left == pure(0.12345678)
+    assert "epsilon = 0.12346 per" in str(pure(0.12345678))
+
+
+def test_a_sum_of_long_numbers_stays_exact():
+    total = geo(0.0007324081924) + geo(0.0007324081924)
+    assert total == geo(0.0014648163848)
+    assert "epsilon = 0.0014649 per" in str(total)  # twice the printed is 0.00146482
 
 
 def test_html_is_escaped():
