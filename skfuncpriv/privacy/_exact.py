@@ -9,6 +9,7 @@ and the larger of the two readings of a sensitivity.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
@@ -26,6 +27,8 @@ EXACT = Context(
 
 # Relative error allowed to mpmath, far above what its working precision leaves.
 _SLACK = Fraction(1, 10**40)
+
+_KEPT = threading.local()
 
 
 def decimal_reading(value: float) -> Decimal:
@@ -75,8 +78,14 @@ def smallest_passing(passes: Callable[[float], bool], start: float) -> float:
 
 
 def precise(digits: int) -> Any:
-    """An mpmath context of its own: ``mpmath.mp`` is shared between threads."""
-    context = mpmath.MPContext()
+    """An mpmath context of this thread: ``mpmath.mp`` is shared between threads.
+
+    It is kept, one for each number of digits: making one takes milliseconds.
+    """
+    contexts = vars(_KEPT).setdefault("contexts", {})
+    if digits not in contexts:
+        contexts[digits] = mpmath.MPContext()
+    context = contexts[digits]
     context.dps = digits
     return context
 
