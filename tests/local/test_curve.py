@@ -197,7 +197,7 @@ def test_audit_of_fixed_pieces(kind, form):
         return coefficients(model, np.repeat(curve[None], n, axis=0))
 
     result = audit(
-        mechanism, *near, n_trials=150_000, batch=True, delta=delta,
+        mechanism, *near, n_trials=80_000, batch=True, delta=delta,
         statistic=likelihood_ratio(model, one, two), confidence=1 - 1e-9,
     )  # fmt: skip
     assert 0.8 * promised < result.epsilon_lower <= promised
