@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skfuncpriv import GeoPrivateCurve
+from skfuncpriv import GeoPrivateCurve, SVTBasisSelector
 from skfuncpriv.local import geo_private_pipeline, reconstruction_score
 
 PUBLIC = {"epsilon": 0.02, "bounds": (0, 2500), "domain": (0, 100)}
@@ -31,6 +31,23 @@ class Pipeline:
     def peakmem_transform(self, n_curves):  # noqa: ARG002
         """Bytes, the curves and the interpreter included."""
         self.pipeline.transform(self.curves)
+
+
+class Selection:
+    """A private choice for each of ten thousand rows of 64 coefficients."""
+
+    params = ("svt", "permute-and-flip", "coefficients")
+    param_names = ("method",)
+
+    def setup(self, method):
+        """Coefficients that fall."""
+        draws = np.random.default_rng(0).normal(size=(10_000, 64))
+        self.rows = 50 * draws / (1 + np.arange(64))
+        self.model = SVTBasisSelector(epsilon=0.05, method=method).fit(self.rows)
+
+    def time_transform(self, method):  # noqa: ARG002
+        """Seconds."""
+        self.model.transform(self.rows)
 
 
 class Traces:

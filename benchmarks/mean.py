@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from skfuncpriv import ICLPMean
+from skfuncpriv import Curves, ICLPMean
 from skfuncpriv.datasets import make_curves
 
 SHAPES = {"1e4 x 100": (10_000, 100), "1e6 x 50": (1_000_000, 50)}
 
 
 class Fit:
-    """``ICLPMean.fit`` with the default settings."""
+    """``ICLPMean.fit`` with the default settings, and with a single round."""
 
-    params = tuple(SHAPES)
-    param_names = ("curves x points",)
+    params = (tuple(SHAPES), ("auto", 1))
+    param_names = ("curves x points", "rounds")
     timeout = 600
 
-    def setup(self, shape):
+    def setup(self, shape, rounds):
         """Uniform values: the time does not depend on what the curves look like."""
         self.curves = np.random.default_rng(0).random(SHAPES[shape])
-        self.model = ICLPMean(bounds=(0, 1))
+        self.model = ICLPMean(bounds=(0, 1), rounds=rounds)
         self.model.fit(self.curves[:100])
 
-    def time_fit(self, shape):  # noqa: ARG002
+    def time_fit(self, shape, rounds):  # noqa: ARG002
         """Seconds."""
         self.model.fit(self.curves)
 
-    def peakmem_fit(self, shape):  # noqa: ARG002
+    def peakmem_fit(self, shape, rounds):  # noqa: ARG002
         """Bytes, the curves and the interpreter included."""
+        self.model.fit(self.curves)
+
+
+class FitIrregular:
+    """Curves at points of their own, which are projected one by one."""
+
+    def setup(self):
+        """A hundred curves of a hundred points."""
+        rng = np.random.default_rng(0)
+        times, values = rng.random((100, 100)), rng.random((100, 100))
+        rows = np.repeat(np.arange(100), 100)
+        frame = {"id": rows, "t": times.ravel(), "y": values.ravel()}
+        self.curves = Curves.from_long(frame, id="id", t="t", y="y")
+        self.model = ICLPMean(bounds=(0, 1), domain=(0, 1))
+
+    def time_fit(self):
+        """Seconds for a hundred curves."""
         self.model.fit(self.curves)
 
 

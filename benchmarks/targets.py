@@ -9,7 +9,7 @@ machine needs for the part that cannot be left out, and says which. The table is
 to ``targets.csv`` beside this script.
 
 A test of all points with all queries takes minutes; it is linear in the queries, so
-sklearn and scipy get a part of the queries and the time is multiplied: ``x10``.
+sklearn and scipy get a part of the queries and the time is multiplied: ``x20``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import argparse
 import csv
 import itertools
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -140,7 +139,7 @@ def densities(quick: bool) -> Iterator[dict[str, object]]:
         floor = ("copy of the points", copy_of(x))
         job = f"density of {n:,} points, {N_QUERIES:,} queries"
         if n == 100_000:
-            part = queries[:: 100 if quick else 10]
+            part = queries[:: 100 if quick else 20]
             times = len(queries) / len(part)
             for name, make in (("sklearn", _sklearn), ("scipy", _scipy)):
                 other = found(lambda make=make, x=x, part=part: make(x, part), 1, times)
@@ -263,29 +262,15 @@ def answers(quick: bool) -> Iterator[dict[str, object]]:
 
 
 def imports(quick: bool) -> Iterator[dict[str, object]]:
-    """The import beyond scikit-learn's, with compiled modules, and the first fit."""
-    code = {
-        "sklearn": "import sklearn.base",
-        "import": "import sklearn.base, skfuncpriv",
-        "ready": "import numpy; from skfuncpriv import ICLPMean; "
-        "x = numpy.zeros((100, 50))",
-        "fit": "import numpy; from skfuncpriv import ICLPMean; "
-        "x = numpy.zeros((100, 50)); ICLPMean(bounds=(0, 1)).fit(x)",
-    }
-    taken = {name: Timed(np.inf, np.inf) for name in code}
-    for _ in range(3 if quick else 7):
-        for name, text in code.items():
-            now = _in_a_process(text)
-            best = taken[name]
-            taken[name] = Timed(min(best.wall, now.wall), min(best.cpu, now.cpu))
-
-    def beyond(name: str, base: str) -> Timed:
-        one, two = taken[name], taken[base]
-        return Timed(one.wall - two.wall, one.cpu - two.cpu)
-
-    other = ("import of sklearn", taken["sklearn"].wall)
-    yield row("import beyond sklearn (minima)", beyond("import", "sklearn"), 0.3, other)
-    yield row("first fit of a process (minima)", beyond("fit", "ready"), None)
+    """The import beyond scikit-learn's, and the first fit of a process."""
+    first = "import sklearn.base"
+    fit = "ICLPMean(bounds=(0, 1)).fit(numpy.zeros((100, 50)))"
+    ready = "import numpy; from skfuncpriv import ICLPMean"
+    repeats = 3 if quick else 9
+    beyond = _in_processes(first, "import skfuncpriv", repeats)
+    sklearns = ("import of sklearn", _in_processes("", first, repeats).wall)
+    yield row("import beyond sklearn", beyond, 0.3, sklearns)
+    yield row("first fit of a process", _in_processes(ready, fit, repeats), None)
 
 
 # What others offer for these jobs.
@@ -335,19 +320,23 @@ def _opendp(name: str) -> Job:
     return lambda: make([0.0] * 2000)
 
 
-def _in_a_process(code: str) -> Timed:
-    """A new interpreter, with compiled modules where they may be written."""
+def _in_processes(before: str, code: str, repeats: int) -> Timed:
+    """Medians of what a line takes in new interpreters, with compiled modules."""
     cache = Path(__file__).parent / "__pycache__" / "compiled"
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    start = time.perf_counter()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-    wall, now = (
-        time.perf_counter() - start,
-        resource.getrusage(resource.RUSAGE_CHILDREN),
+    text = (
+        f"import time; {before or 'pass'}\nw, c = time.perf_counter(), "
+        f"time.process_time()\n{code}\n"
+        "print(time.perf_counter() - w, time.process_time() - c)"
     )
-    return Timed(wall, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
+    command = [sys.executable, "-c", text]
+    taken = []
+    for _ in range(repeats + 1):  # the first one compiles
+        done = subprocess.run(command, check=True, env=environment, stdout=-1)
+        taken.append([float(number) for number in done.stdout.split()])
+    wall, cpu = zip(*taken[1:], strict=True)
+    return Timed(median(wall), median(cpu))
 
 
 GROUPS = {
