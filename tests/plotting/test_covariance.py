@@ -221,7 +221,7 @@ def test_noise_of_a_cell_is_what_releases_without_signal_have(n_outputs):
     curves = curves[:, :, 0] if n_outputs == 1 else curves
     parameters = {"bounds": (-1, 1), "domain": (0, 3), "grid": np.linspace(0, 3, 12)}
     parameters |= {"radius": 1.0, "n_basis": 3, "epsilon": 20.0, "delta": 1e-6}
-    model = ICLPCovariance(**parameters, mechanism="gaussian")
+    model = ICLPCovariance(**parameters, mechanism="gaussian", denoise=False)
     nodes, weights = np.polynomial.legendre.leggauss(20)
     functions = CosineBasis(3, (0, 3)).evaluate(1.5 + 1.5 * nodes)
     weights = weights / 2 / n_outputs  # a mean over the domain and the outputs
