@@ -17,6 +17,7 @@ from skfuncpriv import Curves, ICLPCovariance, PrivateFPCA
 from skfuncpriv.basis import CosineBasis
 from skfuncpriv.iclp import _covariance_base, _covariance_steps
 from skfuncpriv.iclp._plan import SENSITIVITY
+from skfuncpriv.iclp._radius import candidate_radii
 from skfuncpriv.iclp._second_moment import WEIGHT
 from skfuncpriv.noise import (
     BlockSpherical,
@@ -294,6 +295,37 @@ def test_a_person_changes_only_that_persons_distance(
     model.fit(np.vstack([others, gone]), groups=groups)
     assert seen[-1][0][3] == 0.0
     assert (seen[-1][0][:3] == tables[0, :3]).all()
+
+
+def test_candidates_are_those_that_the_people_pay_for(monkeypatch):
+    """The public number of people decides, never that of rows."""
+    seen = []
+
+    def largest(radii, beyond, epsilon, bits):
+        seen.append((len(radii), epsilon))
+        return radii[0]
+
+    monkeypatch.setattr(_covariance_steps, "choose_among", largest)
+    model = ICLPCovariance(**FACTS, epsilon=8.0, random_state=0)
+    model.fit(np.ones((90, len(GRID))), groups=np.arange(90) // 2)
+    ((count, epsilon),) = seen
+    assert epsilon == budgets(model, 45).epsilon_radius
+    assert count == len(candidate_radii(1.0, 45, epsilon))
+    assert count != len(candidate_radii(1.0, 90, epsilon))
+
+
+def test_a_person_is_the_mean_of_rows_that_have_values():
+    """A row of gaps among them changes no bit."""
+    people = np.random.default_rng(4).uniform(-2, 6, (5, len(GRID)))
+    groups = ["a", "b", "b", "c", "d"]
+    model = ICLPCovariance(**FACTS, missing="interpolate", random_state=0)
+    with_gaps = np.vstack([people, np.full(len(GRID), np.nan)])
+    sums = []
+    for X, owners in ((people, groups), (with_gaps, [*groups, "b"])):
+        with recorded() as releases:
+            model.fit(X, groups=owners)
+        sums.append([step.exact for step in releases])
+    assert sums[0] == sums[1]
 
 
 def test_a_public_radius_asks_nobody(monkeypatch):
