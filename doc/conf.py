@@ -201,14 +201,17 @@ def find_elsewhere(app, env, node, contnode):
 
 def visit_math(translator, node):
     """Write a formula as MathML, which browsers show without a script."""
-    translator.body.append(mathml(node))
+    formula = mathml(node)
+    if len(node.astext()) > 40:  # wider than a phone, and browsers do not break it
+        formula = f'<span class="long-formula">{formula}</span>'
+    translator.body.append(formula)
     raise nodes.SkipNode
 
 
 def visit_displayed_math(translator, node):
     """The same for a formula on a line of its own."""
     formula = mathml(node).replace("<math ", '<math display="block" ', 1)
-    translator.body.append(f"<div>{formula}</div>")
+    translator.body.append(f'<div class="formula">{formula}</div>')
     raise nodes.SkipNode
 
 
