@@ -149,7 +149,7 @@ def check_callers(estimator: Any) -> None:
                 "use PrivateGridSearchCV, otherwise fit without it"
             )
         for step in _steps_before(estimator, name, frame, placed) if is_tool else ():
-            for learner in _learners(step):
+            for learner in learners(step):
                 raise PrivacyError(
                     "strict mode refuses a release after a step that may learn from "
                     f"rows, here {learner}: a person would move the rows of others; "
@@ -200,7 +200,7 @@ def is_row_by_row(function: Any) -> bool:
     return is_plain and (func is None or (is_numpys and func.nin == 1))
 
 
-def _learners(step: Any) -> Iterator[str]:
+def learners(step: Any) -> Iterator[str]:
     """What, of a step and its parts, may mix rows."""
     if step is None or isinstance(step, str):
         return
@@ -208,7 +208,7 @@ def _learners(step: Any) -> Iterator[str]:
     if type(step) in (columns, FeatureUnion, Pipeline):
         for name in ("steps", "transformer_list", "transformers"):
             for part in getattr(step, name, ()):
-                yield from _learners(part[1])
+                yield from learners(part[1])
         return
     origin = type(step).__module__.partition(".")[0]
     if type(step) is FunctionTransformer:

@@ -10,15 +10,16 @@ from tqdm.auto import tqdm
 PATIENCE = 2.0  # seconds
 
 
-def progress_bar(verbose: bool = False, **words: Any) -> Any:
+def progress_bar(verbose: bool | None = False, **words: Any) -> Any:
     """Make a bar of tqdm.
 
     Parameters
     ----------
-    verbose : bool, default=False
+    verbose : bool or None, default=False
         True shows it from the start. False shows it after two seconds, in a notebook or
         on a terminal, so that nobody waits without knowing for what; the environment
-        variable ``TQDM_DISABLE=1`` of tqdm switches that off, too.
+        variable ``TQDM_DISABLE=1`` of tqdm switches that off, too. None never shows it:
+        there is a bar around this one.
     **words
         What tqdm takes: its texts and totals must be public.
 
@@ -29,10 +30,14 @@ def progress_bar(verbose: bool = False, **words: Any) -> Any:
     """
     if verbose:
         return tqdm(**words)
-    return tqdm(delay=PATIENCE, disable=not is_watched(), leave=False, **words)
+    is_hidden = verbose is None or not is_watched()
+    return tqdm(delay=PATIENCE, disable=is_hidden, leave=False, **words)
 
 
 def is_watched() -> bool:
     """Whether somebody may look at what is printed: a terminal or a notebook."""
     is_terminal = getattr(sys.stderr, "isatty", bool)
-    return "ipykernel" in sys.modules or bool(is_terminal())
+    try:
+        return "ipykernel" in sys.modules or bool(is_terminal())
+    except (OSError, ValueError):  # a closed output
+        return False

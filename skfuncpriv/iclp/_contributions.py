@@ -146,7 +146,7 @@ def denoised_deviation(
 
 
 def in_tenths(
-    chunks: Iterable[np.ndarray], n_chunks: int, verbose: bool = True
+    chunks: Iterable[np.ndarray], n_chunks: int, verbose: bool | None = True
 ) -> Iterator[np.ndarray]:
     """Show progress in tenths: the number of rows that people own is private."""
     words = {"desc": "curves", "total": 10, "bar_format": _SHARE_ONLY}

@@ -140,7 +140,8 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: the exact sum for the mean, and everybody's coefficients.
             how = {"basis": basis.first(len(plan.mean.spectrum)), "values": values}
-            how |= {"plan": plan.mean, "verbose": self.verbose and rows.in_memory}
+            verbose = self.verbose if rows.in_memory else None
+            how |= {"plan": plan.mean, "verbose": verbose}
             total = rows.sum(partial(sum_contributions, **how))
             kept = basis.first(plan.moment.n_functions)
             rows.map(partial(unit_rows, basis=kept, values=values))

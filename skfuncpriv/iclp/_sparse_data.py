@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def sum_masked(
     basis: Basis,
     values: ValueBounds,
     rule: SupportRule,
-    verbose: bool = False,
+    verbose: bool | None = False,
 ) -> FixedPoint:
     """The exact sum of what each person contributes, in units of the norm bound.
 
@@ -145,9 +145,8 @@ def sum_masked(
     project = _projector(data, basis, rule)
     width = basis.domain[1] - basis.domain[0]
     row_ball = BallContributions(1, plan.size, 1.0)
-    ticks = iter(repeat(None))
-    if verbose:
-        ticks = in_tenths(repeat(None, data.n_curves), data.n_curves)
+    n_curves = data.n_curves
+    ticks = chain(in_tenths(repeat(None, n_curves), n_curves, verbose), repeat(None))
 
     def rows(index: Iterable[int]) -> np.ndarray:
         table = np.empty((len(index), plan.size))
@@ -165,7 +164,7 @@ def sum_masked(
     n_people, total = number_of_people(codes), BallSum(plan.ball)
     for averages in averages_in_blocks(rows, codes, n_people, plan.size):
         total.add(row_ball.lattice.to_float(averages))
-    next(ticks, None)  # the last tenth
+    next(ticks)  # the last tenth
     return total.value()
 
 

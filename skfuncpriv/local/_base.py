@@ -34,7 +34,9 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
     error, but the public centre, as in strict mode.
     """
 
-    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, groups: Any = None, **options: Any
+    ) -> Any:
         """Fit to the form of the data, then release every row.
 
         Parameters
@@ -45,13 +47,15 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
             Ignored.
         groups : array-like of shape (n,), default=None
             *Private* labels of the person who owns each row; see `transform`.
+        **options
+            *Public.* What else `transform` takes, as the `grid` of curves.
 
         Returns
         -------
         ndarray
             What `transform` returns.
         """
-        return self.fit(X, y).transform(X, groups=groups)
+        return self.fit(X, y).transform(X, groups=groups, **options)
 
     def _open_transform(
         self, X: Any, n_rows: int, groups: Any, purpose: int = 0
@@ -77,7 +81,7 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
         self._check_ledger()
         refuse_containers(self)
         worker = copy.copy(self)
-        worker.ledger, worker.random_state, worker.verbose = None, None, False
+        worker.ledger, worker.random_state, worker.verbose = None, None, None
         worker._strict = True  # values that are not finite are no error any more
         check_lazily(X, worker._read)
         times = 1 if groups is None else most_rows_of_a_person(X, groups)

@@ -21,7 +21,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import refuse_in_strict_mode
+from .._base import PrivateEstimator, refuse_in_strict_mode
+from .._config import learners
 from ..blocks._dask import is_dask
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
@@ -123,28 +124,42 @@ def geo_private_pipeline(
 
 
 def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
-    """Add up what a fitted pipeline of the local model promises each row.
+    """Add up what the steps of a fitted pipeline promise.
+
+    That is what they released when they were fitted last, or, of the local model, what
+    every `transform` releases of each row. Earlier fits, and scores, are not in it: a
+    `BudgetLedger` counts all that is released.
 
     Parameters
     ----------
     pipeline : Pipeline
-        A fitted pipeline: a `BasisProjector` with bounds first, a release last.
+        A fitted pipeline. Of the local model a `BasisProjector` with bounds comes
+        first, and a release last; or a `GeoPrivateCurve` is alone. Otherwise at least
+        one step releases, and those before it learn nothing from rows.
 
     Returns
     -------
     PrivacyGuarantee
-        The sum over all steps, with the float error of the projection.
+        The sum over all steps that release, with the float error of the projection.
 
     Raises
     ------
     PrivacyError
-        If there is no such guarantee: a step is unknown, nothing is released, the
-        values have no bounds, or intermediate results are cached in files.
+        If there is no such guarantee: a step may learn from rows without noise, nothing
+        is released, the values have no bounds, the parts do not compose, or
+        intermediate results are cached in files.
+    NotFittedError
+        If a step is not fitted.
 
     Notes
     -----
-    The steps see one function each time, so their losses add (basic composition). A
-    projection that errs by s in distance makes every loss that of dist + s.
+    The steps see the same rows, so their losses add (basic composition). A projection
+    that errs by s in distance makes every loss that of dist + s.
+
+    A step that maps rows one by one leaves neighbours what they are. As in strict mode
+    such steps are `FunctionTransformer` with a function of NumPy for single numbers,
+    transformers of scikit-learn that need no fit, and estimators that are private: what
+    a `StandardScaler` has learned is released by nobody, and protected by nobody.
 
     Examples
     --------
@@ -160,6 +175,42 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
             "best_estimator_; what the search itself would cost tells search_guarantee"
         )
     steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    if pipeline.memory is not None:
+        raise PrivacyError(
+            "memory= keeps private coefficients, and choices that should be fresh, in "
+            "files: leave it None"
+        )
+    local = (BasisProjector, SVTBasisSelector, GeoPrivateCoefficients)
+    if not steps or any(isinstance(step, local) for step in steps):
+        return _guarantee_of_rows(steps)
+    for step in steps:
+        for learner in learners(step):
+            raise PrivacyError(
+                f"{learner} may learn from rows, and has no guarantee: neither has the "
+                "pipeline; use FunctionTransformer with a function of NumPy instead"
+            )
+        check_is_fitted(step)
+        inner = map(type, step.get_params().values())
+        if not hasattr(step, "guarantee_") and any(
+            issubclass(kind, PrivateEstimator) for kind in inner
+        ):
+            raise PrivacyError(
+                f"what is released within {type(step).__name__} is not counted: make "
+                "it a step of the pipeline"
+            )
+    parts = [step.guarantee_ for step in steps if hasattr(step, "guarantee_")]
+    if not parts:
+        raise PrivacyError("no step of the pipeline releases anything")
+    if len(steps) > 1 and any(part.metric is not None for part in parts):
+        raise PrivacyError(
+            "other steps may change distances, so the guarantee of a pipeline with a "
+            "step of the local model and those is unknown"
+        )
+    return reduce(add, parts)
+
+
+def _guarantee_of_rows(steps: list[Any]) -> PrivacyGuarantee:
+    """What a projection, a choice and a release promise each row."""
     if not steps or type(steps[-1]) is not GeoPrivateCoefficients:
         raise PrivacyError(
             "the last step must be GeoPrivateCoefficients: what leaves the pipeline is "
@@ -168,11 +219,6 @@ def pipeline_guarantee(pipeline: Pipeline) -> PrivacyGuarantee:
     if type(steps[0]) is not BasisProjector:
         raise PrivacyError(
             "the first step must be a BasisProjector: the metric is unknown otherwise"
-        )
-    if pipeline.memory is not None:
-        raise PrivacyError(
-            "memory= keeps private coefficients, and choices that should be fresh, in "
-            "files: leave it None"
         )
     known = (SVTBasisSelector, GeoPrivateCoefficients)
     for step in steps[1:]:

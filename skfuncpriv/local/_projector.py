@@ -202,7 +202,7 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
             return self._project(X)
         refuse_containers(self)
         worker = copy.copy(self)
-        worker._strict, worker.verbose = True, False
+        worker._strict, worker.verbose = True, None
         check_lazily(X, worker._project)
         return apply_lazily(worker._project, X, (self._n_features_out,))
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
 from .._grids import check_wide_shape
+from .._progress import progress_bar
 from .._sklearn import check_feature_names
 from .._tables import (
     INFINITE,
@@ -67,7 +67,7 @@ def map_rows(
     out: np.ndarray,
     *,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: bool | None = False,
     chunk_rows: int = CHUNK_ROWS,
 ) -> np.ndarray:
     """Fill ``out[rows] = work(rows, index)`` chunk by chunk; index counts the chunks.
@@ -97,12 +97,12 @@ def map_rows(
 
 
 @contextmanager
-def _progress(total: int, verbose: bool) -> Iterator[Callable[[], Any]]:
+def _progress(total: int, verbose: bool | None) -> Iterator[Callable[[], Any]]:
     """A progress bar, which must not stop a release that is paid for."""
     with ExitStack() as stack:
         bar = None
         with suppress(OSError, ValueError):  # a closed or broken output
-            bar = tqdm(total=total, disable=not verbose)
+            bar = progress_bar(verbose, total=total)
             stack.callback(_closed, bar)
 
         def advance() -> None:

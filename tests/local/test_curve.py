@@ -37,6 +37,15 @@ def basis_of(model):
     return spaces.basis(spaces.all_edges)
 
 
+def test_one_call_fits_and_releases_on_another_grid():
+    model = GeoPrivateCurve(**PLAIN, epsilon=2.0, pieces=4)
+    few = np.array([0.0, 0.3, 0.9])
+    [found] = model.fit_transform(WALK[None], grid=few)
+    [expected] = clone(model).fit(WALK[None]).transform(WALK[None], grid=few)
+    np.testing.assert_array_equal(found, expected)
+    assert found.shape == (3, 2)
+
+
 # The law
 
 

@@ -9,13 +9,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skfuncpriv import (
     BasisProjector,
     Curves,
     GeoPrivateCoefficients,
+    GeoPrivateCurve,
+    ICLPRegressor,
+    PrivateFPCA,
     SVTBasisSelector,
 )
 from skfuncpriv.basis import BSplineBasis, CosineBasis, MonomialBasis, TensorBasis
@@ -27,6 +30,7 @@ from skfuncpriv.local import (
     search_guarantee,
 )
 from skfuncpriv.noise import SeededBits
+from skfuncpriv.privacy._words import few_digits_above
 
 BOUNDS = {"bounds": (-1.0, 2.0), "domain": (0.0, 24.0)}
 SELECTIONS = (None, "svt", "permute-and-flip", "coefficients")
@@ -211,7 +215,7 @@ def test_the_pipeline_promises_its_budget(name):
                 assert error < total.distance_error < error + 1e-11
             else:
                 assert total.distance_error == error > 0
-                assert f"(L2 distance + {error!r})" in str(total)
+                assert f"(L2 distance + {few_digits_above(error)})" in str(total)
 
 
 def test_steps_of_different_kinds_compose():
@@ -282,6 +286,58 @@ def test_a_pipeline_that_writes_coefficients_to_files_is_refused(tmp_path):
 def test_pipelines_that_are_not_fitted_are_refused():
     with pytest.raises(NotFittedError):
         pipeline_guarantee(geo_private_pipeline(epsilon=1.0, bounds=(0, 1)))
+
+
+# Of the central model
+
+TABLE = np.random.default_rng(0).uniform(0.0, 1.0, (60, 3))
+FPCA = PrivateFPCA(bounds=(0, 1), n_components=2, epsilon=0.5, random_state=0)
+REGRESSION = ICLPRegressor(X_bounds=(-5, 5), y_bounds=(0, 1), epsilon=0.25)
+LOG = FunctionTransformer(np.log1p)
+
+
+def test_a_central_pipeline_promises_what_its_steps_released():
+    pipeline = clone(broken(LOG, "passthrough", FPCA, REGRESSION))
+    pipeline.fit(TABLE, TABLE[:, 0])
+    total = pipeline_guarantee(pipeline)
+    assert total == pipeline[2].guarantee_ + pipeline[3].guarantee_
+    assert (total.epsilon, total.seeded, total.unit) == (0.75, True, "row")
+    alone = broken(GeoPrivateCurve(epsilon=0.5, bounds=(0, 1))).fit(TABLE)
+    assert pipeline_guarantee(alone) == alone[0].guarantee_
+
+
+UNKNOWN = {
+    "a learner": (broken(StandardScaler(), REGRESSION), "StandardScaler may learn"),
+    "a function": (
+        broken(FunctionTransformer(lambda X: X - X.mean(0)), REGRESSION),
+        "FunctionTransformer may learn from rows",
+    ),
+    "no release": (broken(LOG), "no step of the pipeline releases"),
+    "within": (
+        broken(FeatureUnion([("scores", FPCA), ("logs", LOG)]), REGRESSION),
+        "within FeatureUnion is not counted",
+    ),
+    "stretched": (
+        broken(LOG, GeoPrivateCurve(epsilon=0.5, bounds=(0, 1))),
+        "other steps may change distances",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pipeline", "text"), UNKNOWN.values(), ids=UNKNOWN)
+def test_a_central_pipeline_without_a_guarantee_is_refused(pipeline, text):
+    pipeline = clone(pipeline).fit(TABLE, TABLE[:, 0])
+    with pytest.raises(PrivacyError, match=text):
+        pipeline_guarantee(pipeline)
+
+
+def test_a_central_pipeline_must_be_fitted_and_parts_must_compose():
+    with pytest.raises(NotFittedError):
+        pipeline_guarantee(broken(LOG, FPCA))
+    pipeline = clone(broken(FPCA, REGRESSION))
+    pipeline.fit(TABLE, TABLE[:, 0], step0__groups=np.arange(60) // 2)
+    with pytest.raises(PrivacyError, match="different unit do not compose"):
+        pipeline_guarantee(pipeline)
 
 
 def test_a_budget_is_needed():
