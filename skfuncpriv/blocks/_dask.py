@@ -149,7 +149,9 @@ def has_known_rows(table: Any) -> bool:
 def partitions_of(table: Any, chunks: Any = None) -> list[Any]:
     """The delayed blocks of a table, each with all columns, cut where chunks begin."""
     if not hasattr(table, "chunks"):
-        return list(table.to_delayed())
+        # All of dask's optimization would join partitions of few columns, labels among
+        # them, and so cut tables of one frame at different rows.
+        return list(table.simplify().to_delayed(optimize_graph=False))
     alike = {axis: -1 for axis in range(1, table.ndim)}
     if chunks is not None and has_known_rows(table):
         alike[0] = chunks

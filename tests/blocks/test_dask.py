@@ -1,0 +1,151 @@
+"""Objects of dask: the release of numpy, and nothing but sums on the client."""
+
+import pickle
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from dask import array as da
+from dask import dataframe as dd
+
+from skfuncpriv import Blocks, BudgetLedger, ICLPMean
+from skfuncpriv.blocks._tasks import Counted, Refusal
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(203, 9)).cumsum(axis=1) / 4
+PEOPLE = rng.integers(0, 31, 203)
+NAMES = [f"x{k}" for k in range(9)]
+FRAME = pd.DataFrame(X, columns=NAMES).assign(who=[f"p{k}" for k in PEOPLE])
+SECRET = 98765.4321
+
+
+def release(X, groups=None, **how):
+    model = ICLPMean(bounds=(-2, 3), random_state=0, **how).fit(X, groups=groups)
+    return model.release_.tobytes(), model.n_people_, str(model.guarantee_)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Threads have a test of their own; a pool would only slow the others down."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """What came back to the client."""
+    results, compute = [], dask.compute
+
+    def noted(*arguments, **how):
+        found = compute(*arguments, **how)
+        results.extend(found)
+        return found
+
+    monkeypatch.setattr(dask, "compute", noted)
+    return results
+
+
+def lazy(kind):
+    """X and labels; partitions of odd sizes, some of them empty."""
+    if kind == "array":
+        return da.from_array(X, chunks=((80, 1, 0, 122), 4)), da.from_array(PEOPLE, 50)
+    if kind == "numpy labels":
+        return da.from_array(X, chunks=(60, 4)), PEOPLE
+    frame = dd.from_pandas(FRAME, npartitions=5)
+    if kind == "unknown":
+        return frame[NAMES].to_dask_array(), frame["x0"].to_dask_array()
+    if kind == "empty":
+        parts = [FRAME[:0], FRAME[:90], FRAME[:0], FRAME[90:]]
+        frame = dd.from_map(lambda k: parts[k], range(4), meta=FRAME[:0])
+    if kind == "category":
+        return frame[NAMES], frame["who"].astype("category")
+    if kind == "list":
+        return frame[NAMES], FRAME["who"].tolist()
+    return frame[NAMES], frame["who"]
+
+
+KINDS = ["array", "numpy labels", "unknown", "empty", "category", "list", "frame"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_release_is_that_of_numpy(kind, computed):
+    values, groups = lazy(kind)
+    people = X[:, 0] if kind == "unknown" else PEOPLE
+    assert release(values, groups) == release(X, people)
+    assert release(values) == release(X)
+    sums = [result for result in computed if isinstance(result, Counted)]
+    others = [result for result in computed if not isinstance(result, Counted)]
+    assert len(sums) >= 2
+    assert all(np.size(x) <= 5 and np.max(x) <= 203 for x in others)  # lengths
+    assert max(len(pickle.dumps(result)) for result in sums) < 8 * X.size / 5
+
+
+def test_two_rounds_and_threads():
+    values, groups = lazy("array")
+    how = {"rounds": 2, "epsilon": 9.0}
+    with dask.config.set(scheduler="threads", num_workers=2):
+        assert release(values, groups, **how) == release(X, PEOPLE, **how)
+
+
+def test_partitions_of_files(tmp_path):
+    FRAME.to_parquet(tmp_path / "f.parquet", row_group_size=40)
+    frame = dd.read_parquet(tmp_path, split_row_groups=True)
+    assert frame.npartitions == 6
+    assert release(frame[NAMES], frame["who"]) == release(X, PEOPLE)
+
+
+def test_a_label_reads_no_values():
+    """Rows of a person are counted from labels alone, before any value is read."""
+    reads = []
+
+    def read(block):
+        reads.append(1)
+        return block
+
+    values = da.from_array(X, chunks=(60, 9)).map_blocks(read, meta=np.empty((0, 0)))
+    release(values, PEOPLE)
+    assert len(reads) == values.npartitions
+
+
+def with_gap(k, j=4):
+    broken = np.full((3, 9), SECRET)
+    broken[1, j] = np.nan
+    return broken if k == 1 else np.zeros((3, 9))
+
+
+def test_a_refusal_comes_back_before_the_charge(tmp_path, computed):
+    ledger = str(tmp_path / "budget.db")
+    BudgetLedger(ledger, epsilon=1.0)
+    parts = [dask.delayed(with_gap)(k) for k in range(4)]
+    values = da.concatenate([da.from_delayed(p, (3, 9), float) for p in parts])
+    with pytest.raises(ValueError, match="Input contains NaN") as caught:
+        release(values, ledger=ledger)
+    (refusal,) = computed
+    assert type(refusal) is Refusal
+    assert BudgetLedger(ledger).spent.epsilon == 0
+    text = str(caught.getrepr(showlocals=True, style="long"))
+    assert "98765" not in text
+
+
+def test_labels_of_two_types_are_refused():
+    labels = [pd.Series([1] * 100), pd.Series(["1"] * 103)]
+    mixed = dd.from_map(lambda k: labels[k], range(2), meta=pd.Series([], dtype=object))
+    with pytest.raises(ValueError, match="numbers in one block and text in another"):
+        release(da.from_array(X, chunks=((100, 103), 9)), mixed)
+
+
+def test_mistakes_are_named():
+    values, groups = lazy("frame")
+    with pytest.raises(ValueError, match="an index is not compared"):
+        release(values, FRAME["who"])
+    with pytest.raises(ValueError, match="the same partitions"):
+        release(values, dd.from_pandas(FRAME["who"], npartitions=2))
+    with pytest.raises(ValueError, match="the same partitions"):
+        release(values, PEOPLE[1:])
+    with pytest.raises(ValueError, match="X is in memory"):
+        release(X, groups)
+    with pytest.raises(ValueError, match="an index is not compared"):
+        release(values, Blocks.from_array(PEOPLE))
+    with pytest.raises(ValueError, match="different indexes in a block"):
+        release(values, groups.map_partitions(lambda part: part[::-1]))
