@@ -10,7 +10,7 @@ the bound lose the shares, and nothing else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -21,7 +21,7 @@ import numpy as np
 from ..basis import Basis
 from ..blocks import BlockRows, MemoryRows
 from ..noise import FixedPoint, RandomBits, exact_epsilon
-from ..summaries import BallContributions
+from ..summaries import BallContributions, BallSum
 from ._contributions import denoised_sum, draw_release
 from ._parameters import public_plan
 from ._plan import ReleasePlan
@@ -32,6 +32,7 @@ _INFORMATIVE = 2000.0  # people times epsilon, from which on two rounds are trie
 _ROUGH = 100.0  # people times epsilon of the rough mean, and of the radius,
 _LEAST = 0.02  # but not less than this share of epsilon
 _SMALLEST = 2.0**-4  # that the number of coefficients follows
+_CHUNK_VALUES = 1 << 15
 _NEGLIGIBLE = 0.02  # noise after denoising, as a share of a bound of the sampling error
 
 
@@ -218,19 +219,35 @@ def _sum_of_first(
 def _count_beyond(
     rows: np.ndarray, _: None = None, *, center: np.ndarray, radii: np.ndarray
 ) -> np.ndarray:
-    distances = np.linalg.norm(rows - center, axis=1)
+    distances = np.empty(len(rows))
+    for chunk in _chunks(rows):
+        distances[chunk] = np.linalg.norm(rows[chunk] - center, axis=1)
     return people_beyond(np.minimum(distances, radii[0]), radii)
 
 
 def _sum_of_residuals(
     rows: np.ndarray, _: None = None, *, center: Ball, ball: BallContributions
 ) -> FixedPoint:
-    rows = rows[:, : ball.n_coefficients]
-    return ball.sum((rows - center.center) / center.radius)
+    total = BallSum(ball)
+    for chunk in _chunks(rows):
+        residuals = rows[chunk, : ball.n_coefficients] - center.center
+        residuals /= center.radius
+        total.add(residuals)
+    return total.value()
 
 
 def _within_unit_ball(rows: np.ndarray, _: None = None) -> np.ndarray:
     """Clip vectors to norm one, up to rounding; those that are no numbers are zero."""
-    norms = np.linalg.norm(rows, axis=1)
-    clipped = rows / np.maximum(norms, 1.0)[:, None]
-    return np.where(np.isfinite(norms)[:, None], clipped, 0.0)
+    clipped = np.empty_like(rows)
+    for chunk in _chunks(rows):
+        norms = np.linalg.norm(rows[chunk], axis=1)
+        np.divide(rows[chunk], np.maximum(norms, 1.0)[:, None], out=clipped[chunk])
+        clipped[chunk][~np.isfinite(norms)] = 0.0
+    return clipped
+
+
+def _chunks(rows: np.ndarray) -> Iterator[slice]:
+    """Slices of few rows, which stay in the cache of a core."""
+    step = max(1, _CHUNK_VALUES // rows.shape[1])
+    for start in range(0, len(rows), step):
+        yield slice(start, start + step)

@@ -15,8 +15,6 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, InvalidOperat
 from fractions import Fraction
 from typing import Any
 
-import mpmath
-
 from ..exceptions import PrivacyError
 
 # Sums and products of a few float64 readings have at most about 2500 digits; the trap
@@ -84,6 +82,8 @@ def precise(digits: int) -> Any:
     """
     contexts = vars(_KEPT).setdefault("contexts", {})
     if digits not in contexts:
+        import mpmath  # many a release needs none of it
+
         contexts[digits] = mpmath.MPContext()
     context = contexts[digits]
     context.dps = digits

@@ -68,6 +68,9 @@ def curve_coefficients(
         centred -= values.center
         centred[curves.all_missing[rows]] = 0.0
         outputs = [product(centred[:, :, k]) for k in range(n_outputs)]
+        if n_outputs == 1:
+            yield outputs[0]
+            continue
         yield np.stack(outputs, axis=2).reshape(len(centred), -1)
 
 
