@@ -8,12 +8,13 @@ only the sums travel.
 from ._block_rows import BlockRows
 from ._blocks import Blocks
 from ._memory_rows import MemoryRows
-from ._rows import open_rows, refuse_blocks, unmapped
+from ._rows import is_in_blocks, open_rows, refuse_blocks, unmapped
 
 __all__ = [
     "BlockRows",
     "Blocks",
     "MemoryRows",
+    "is_in_blocks",
     "open_rows",
     "refuse_blocks",
     "unmapped",

@@ -88,12 +88,35 @@ def refuse_blocks(owner: Any, *tables: Any) -> None:
     >>> from skfuncpriv.blocks import refuse_blocks
     >>> refuse_blocks("this", np.ones((4, 2)), None)
     """
-    if any(is_dask(t) or isinstance(t, Blocks) for t in leaves(tables)):
+    if is_in_blocks(*tables):
         name = owner if isinstance(owner, str) else type(owner).__name__
         raise TypeError(
             f"{name} needs all rows in memory, and does not take rows in blocks: load "
             "them first, for example with .compute() of dask"
         )
+
+
+def is_in_blocks(*tables: Any) -> bool:
+    """Whether any of these is not an array that is there: `Blocks` or of dask.
+
+    Parameters
+    ----------
+    *tables : array-like, frame, Curves, Blocks or dask collection
+        *Private*; a dict or list of several is one, too.
+
+    Returns
+    -------
+    bool
+        False for memory maps, which are arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfuncpriv.blocks import is_in_blocks
+    >>> is_in_blocks(np.ones((4, 2)), None)
+    False
+    """
+    return any(is_dask(t) or isinstance(t, Blocks) for t in leaves(tables))
 
 
 def unmapped(tables: Any) -> Any:

@@ -7,6 +7,8 @@ simple baseline beside which the other mechanisms stand.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +16,22 @@ from sklearn.neighbors import KernelDensity
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import PrivateEstimator, warn_if_noise_dominates
 from .._validation import check_count, check_interval, check_positive
 from ..basis._bernstein_operator import BernsteinOperator
+from ..blocks import open_rows
 from ..exceptions import PrivacyError
 from ..gaussian_process import GaussianKernel, Kernel
 from ..gaussian_process import _wrapped as wrapped
 from ..gaussian_process._rows import (
+    PrivateRows,
+    RowReading,
     public_center,
     read_box,
-    read_rows,
-    read_targets,
+    targets_within,
+    with_targets,
 )
-from ..noise import IndependentLaplace, random_bits, release_lattice
+from ..noise import FixedPoint, IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
 from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
 from ._lattice_bumps import read_bandwidths
@@ -137,6 +142,8 @@ class BernsteinReleaser(PrivateEstimator):
     # What predict is called with are arguments, no metadata to be routed.
     __metadata_request__predict = {"T": metadata_routing.UNUSED}  # noqa: RUF012
 
+    _used = slice(None)  # columns: all of them
+
     def __init__(
         self,
         *,
@@ -166,7 +173,9 @@ class BernsteinReleaser(PrivateEstimator):
         Parameters
         ----------
         X : array-like or frame, shape (n_rows, n_features)
-            *Private.* Points, one per row.
+            *Private.* Points, one per row; or rows in blocks: a memory map, `Blocks`, a
+            dask array or frame. Those of a callable, which is no sum over rows, are
+            gathered by one worker, which must hold them.
         y : array-like, shape (n_rows,), default=None
             *Private.* Targets; ignored for densities.
         groups : array-like, shape (n_rows,), default=None
@@ -183,13 +192,15 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        table = read_rows(X, public_center(self, self.bounds))
-        rows = self._columns(table)
-        low, high = self._box(rows.shape[1])
-        codes, n, unit = people_of(groups, X, len(rows))
+        is_density = isinstance(self.estimator, KernelDensity | GaussianKernel)
+        rows = open_rows(X, None if is_density else y, groups=groups)
+        data = rows.read(RowReading(public_center(self, self.bounds)))
+        n_columns = data.points.shape[1]
+        low, high = self._box(len(range(n_columns)[self._used]))
+        n, unit = rows.people(len(data.points))
         values = self._values(n, low, high)
-        targets = self._targets(values, y, len(rows))
-        if codes is not None and isinstance(values, StatedValues):
+        rows.map(partial(with_targets, self._targets()))
+        if unit == "person" and isinstance(values, StatedValues):
             raise PrivacyError(
                 "groups is supported for densities only: for a callable make one row "
                 "of each person's rows first"
@@ -210,17 +221,16 @@ class BernsteinReleaser(PrivateEstimator):
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: values on the lattice.
-            clipped = np.clip(rows, low, high)
+            how = (values, degree, self._used, low, high)
             if isinstance(values, DensityValues):
-                places = (clipped / 2 - low / 2) / (high / 2 - low / 2)
-                value = values.value(degree, places, codes)
+                value = rows.sum(partial(_density_values, *how))
                 lattice = release_lattice(scale, value)
             else:
-                value = values.value(degree, clipped, targets, low, high)
+                value = rows.alone(partial(_stated_values, *how))
                 lattice = release_lattice(scale)
 
             # Step 2: charge, then draw the noise once.
-            remember_columns(self, X, table.shape[1])
+            remember_columns(self, rows.X, n_columns)
             self._open_release(guarantee, n)
             released = lattice.to_float(law.release(value, lattice, bits))
 
@@ -257,7 +267,7 @@ class BernsteinReleaser(PrivateEstimator):
             If the points are not finite numbers, one column per feature.
         """
         check_is_fitted(self)
-        points = self._columns(read_queries(self, T))
+        points = read_queries(self, T)[:, self._used]
         return self._operator.evaluate(self.coef_, self._in_cube(points))
 
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
@@ -279,15 +289,11 @@ class BernsteinReleaser(PrivateEstimator):
         """
         check_is_fitted(self)
         n_samples = check_count(n_samples, "n_samples")
-        points = self._in_cube(self._columns(read_queries(self, T)))
+        points = self._in_cube(read_queries(self, T)[:, self._used])
         bits = random_bits(random_state, purpose=1)
         draws = self._height * self._law.sample(n_samples, bits)
         coef = self._operator.coefficients(draws.reshape(-1, *self.coef_.shape))
         return self._operator.evaluate(coef, points)
-
-    def _columns(self, rows: np.ndarray) -> np.ndarray:
-        """The columns that are used: all of them."""
-        return rows
 
     def _box(self, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
         low, high = read_box(self.bounds, n_axes)
@@ -295,9 +301,7 @@ class BernsteinReleaser(PrivateEstimator):
         return low, high
 
     def _in_cube(self, points: np.ndarray) -> np.ndarray:
-        """Points of the box in the unit cube."""
-        points = np.clip(points, self._low, self._high)
-        return (points / 2 - self._low / 2) / (self._high / 2 - self._low / 2)
+        return _in_cube(points, self._low, self._high)
 
     def _check_parameters(self) -> None:
         if self.degree != "pss":
@@ -344,12 +348,42 @@ class BernsteinReleaser(PrivateEstimator):
             reach = (top / 2 - bottom / 2) / stated
         return StatedValues(estimator, n_axes, stated, reach)
 
-    def _targets(self, values: Values, y: Any, n_rows: int) -> Any:
-        """Private targets in the form that the function needs, or None."""
-        if isinstance(values, DensityValues):
-            return None
-        if self.y_bounds is None or y is None:
-            return y
-        low, high = check_interval(self.y_bounds, "y_bounds")
-        center = low / 2 + high / 2 if self._is_strict() else None
-        return np.clip(read_targets(y, n_rows, center), low, high)
+    def _targets(self) -> Callable[[Any, int], Any]:
+        """How private targets are read, in the form that a callable needs."""
+        center = None
+        if self._is_strict() and self.y_bounds is not None:
+            low, high = check_interval(self.y_bounds, "y_bounds")
+            center = low / 2 + high / 2
+        return partial(targets_within, self.y_bounds, center)
+
+
+def _density_values(
+    values: DensityValues,
+    degree: int,
+    used: slice,
+    low: np.ndarray,
+    high: np.ndarray,
+    data: PrivateRows,
+    codes: np.ndarray | None,
+) -> FixedPoint:
+    """The exact sum of the bumps of the people of these rows."""
+    return values.value(degree, _in_cube(data.points[:, used], low, high), codes)
+
+
+def _stated_values(
+    values: StatedValues,
+    degree: int,
+    used: slice,
+    low: np.ndarray,
+    high: np.ndarray,
+    data: PrivateRows,
+    codes: np.ndarray | None,  # noqa: ARG001
+) -> np.ndarray:
+    """The values of a callable, which needs all rows."""
+    clipped = np.clip(data.points[:, used], low, high)
+    return values.value(degree, clipped, data.targets, low, high)
+
+
+def _in_cube(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Points of a box in the unit cube, those outside moved to it."""
+    return (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)

@@ -7,7 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..noise import FixedPoint
-from ..summaries import BallContributions, BallSum, averages_in_blocks
+from ..summaries import (
+    BallContributions,
+    BallSum,
+    averages_in_blocks,
+    number_of_people,
+)
 
 _CHUNK_VALUES = 1 << 20
 
@@ -51,7 +56,7 @@ def sum_in_ball(
     for averages in averages_in_blocks(
         lambda rows: own.contributions(vectors(rows)),
         codes,
-        ball.n_people,
+        number_of_people(codes),
         ball.n_coefficients,
     ):
         total.add(own.lattice.to_float(averages))

@@ -8,21 +8,29 @@ positivity and mass one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, people_of, plans, refuse_in_strict_mode
+from .._base import PrivateEstimator, plans, refuse_in_strict_mode
 from .._planned import PlannedRelease
 from .._validation import check_count
-from ..gaussian_process._rows import public_center, read_rows
+from ..blocks import open_rows
+from ..gaussian_process._rows import public_center
 from ..noise import FixedPoint, random_bits, release_lattice
 from ._bandwidth import iqr_bandwidth
 from ._grid_density import Estimate, GridDensity
 from ._planned import planned_density
 from ._plans import Planner
-from ._points import read_queries, read_shares, remember_columns
+from ._points import (
+    PointReading,
+    read_queries,
+    remember_columns,
+    sum_points,
+    used_columns,
+)
 
 
 class PrivateKDE(PrivateEstimator):
@@ -153,6 +161,8 @@ default="auto"
     ((3, 1), True)
     """
 
+    _used = slice(None)  # columns: all of them
+
     def __init__(
         self,
         *,
@@ -194,7 +204,8 @@ default="auto"
         Parameters
         ----------
         X : array-like or frame, shape (n_rows, n_features)
-            *Private.* One point per row, with one to three features.
+            *Private.* One point per row, with one to three features; or rows in blocks:
+            a memory map, `Blocks`, a dask array or frame.
         y : None
             Ignored.
         sample_weight : array-like, shape (n_rows,), default=None
@@ -213,12 +224,14 @@ default="auto"
         # Step 0: the form of the data, then public facts.
         self._check_ledger()
         bits = random_bits(self.random_state)
-        rows = read_rows(X, public_center(self, self.bounds))
-        points = self._columns(rows)
-        codes, n_people, unit = people_of(groups, X, len(points))
-        strict, cap = self._is_strict(), self.weight_cap
-        shares = read_shares(sample_weight, cap, X, len(rows), strict)
-        planner = Planner(self, n_people, points.shape[1], shares is not None)
+        rows = open_rows(X, sample_weight=sample_weight, groups=groups)
+        center = public_center(self, self.bounds)
+        data = rows.read(PointReading(center, self.weight_cap, self._is_strict()))
+        n_columns, is_weighted = data.points.shape[1], data.shares is not None
+        n_people, unit = rows.people(len(data.points))
+        rows.map(partial(used_columns, self._used))
+        n_axes = len(range(n_columns)[self._used])
+        planner = Planner(self, n_people, n_axes, is_weighted)
         guarantee = planner.guarantee(unit, bits.seeded)
         pays = planner.pays_for_quantiles
         plan = planner.quantile_plan if pays else planner.plan
@@ -231,17 +244,17 @@ default="auto"
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
-            total = plan.sum(points, codes, shares)
+            total = rows.sum(partial(sum_points, plan))
 
             # Step 2: charge, then draw the noise.
-            remember_columns(self, X, rows.shape[1])
+            remember_columns(self, rows.X, n_columns)
             self._open_release(guarantee, n_people)
             estimate = release(plan, total)
             if pays:  # quartiles first, the estimate with their bandwidth then
                 pilot = GridDensity.on_unit_cube(estimate.values)
-                marginals = [pilot.marginal(k) for k in range(points.shape[1])]
+                marginals = [pilot.marginal(k) for k in range(n_axes)]
                 plan = planner.plan_with(iqr_bandwidth(marginals, n_people))
-                estimate = release(plan, plan.sum(points, codes, shares))
+                estimate = release(plan, rows.sum(partial(sum_points, plan)))
             self._set_release(estimate, planner)
         self.n_people_ = n_people
         self.guarantee_ = guarantee
@@ -370,11 +383,7 @@ default="auto"
 
     def _queries(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._columns(read_queries(self, X))
-
-    def _columns(self, rows: np.ndarray) -> np.ndarray:
-        """The columns that are used: all of them."""
-        return rows
+        return read_queries(self, X)[:, self._used]
 
     def _set_release(self, estimate: Estimate, planner: Planner) -> None:
         low, high = planner.low, planner.high

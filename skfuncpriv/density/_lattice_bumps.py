@@ -17,7 +17,7 @@ from .._validation import check_count, check_positive
 from ..exceptions import PrivacyError
 from ..gaussian_process._rows import read_box
 from ..noise import FixedPoint, Lattice
-from ..summaries import averages_in_blocks
+from ..summaries import averages_in_blocks, number_of_people
 
 _SUM_BITS = 62
 _VALUE_BITS = 40
@@ -243,7 +243,7 @@ class LatticeBumps:
             for averages in averages_in_blocks(
                 lambda rows: self._integers(points, shares, rows),
                 codes,
-                self.n_people,
+                number_of_people(codes),
                 self.size,
             ):
                 total += averages.sum(axis=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -11,6 +13,7 @@ from .._sklearn import check_feature_names
 from .._tables import as_numbers, finite_or
 from .._validation import check_positive
 from ..gaussian_process._rows import read_rows
+from ..noise import FixedPoint
 
 _WEIGHTS = (
     "sample_weight must hold one finite number >= 0 per row; those above weight_cap "
@@ -20,8 +23,59 @@ _NO_CAP = (
     "sample_weight needs a public weight_cap: state the largest weight that a row may "
     "have, known without the data"
 )
-
 _SMALLEST = 1e-290  # volume of a box, and of its inverse
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedPoints:
+    """Points of rows, and the share of a contribution that each row gives.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_rows, d)
+        *Private*.
+    shares : ndarray, shape (n_rows,), or None
+        *Private*, in [0, 1]; None is one for every row.
+    """
+
+    points: np.ndarray
+    shares: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class PointReading:
+    """How points are read, wherever they are; all of it is public.
+
+    Parameters
+    ----------
+    center : callable or None
+        As `read_rows` takes it.
+    cap : float or None
+        The largest weight.
+    strict : bool
+        Whether weights that are no numbers >= 0 count as zero.
+    """
+
+    center: Callable[[int], np.ndarray] | None
+    cap: float | None
+    strict: bool
+
+    def __call__(self, X: Any, y: Any, weights: Any) -> WeightedPoints:  # noqa: ARG002
+        """Read points and weights."""
+        points = read_rows(X, self.center)
+        shares = read_shares(weights, self.cap, X, len(points), self.strict)
+        return WeightedPoints(points, shares)
+
+
+def used_columns(part: slice, data: WeightedPoints) -> WeightedPoints:
+    """Some of the columns."""
+    return replace(data, points=data.points[:, part])
+
+
+def sum_points(plan: Any, data: WeightedPoints, codes: np.ndarray | None) -> FixedPoint:
+    """The exact sum of what the people of these rows contribute to a release."""
+    total: FixedPoint = plan.sum(data.points, codes, data.shares)
+    return total
 
 
 def read_queries(owner: Any, X: Any) -> np.ndarray:

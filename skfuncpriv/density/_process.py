@@ -121,4 +121,4 @@ class ProcessPlan(KernelPlan):
         return self.with_images(lambda t: axis.coordinates(t[:, None] * unit), nodes, k)
 
     def _coordinates(self, points: np.ndarray) -> np.ndarray:
-        return self.expansion.coordinates(self.in_widths(points))
+        return self.expansion.coordinates_alike(self.in_widths(points))

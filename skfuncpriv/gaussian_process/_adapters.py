@@ -21,7 +21,12 @@ from scipy.linalg import cho_factor, cho_solve
 from .._validation import check_positive
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
-from ..summaries import BallContributions, BallSum, averages_in_blocks
+from ..summaries import (
+    BallContributions,
+    BallSum,
+    averages_in_blocks,
+    number_of_people,
+)
 from ._density_sensitivity import BumpFamily
 from ._erm import ridge_sensitivity
 from ._expansion import PointExpansion
@@ -91,15 +96,18 @@ class DensityFunction:
         total = BallSum(ball)
 
         def vectors(rows: slice | np.ndarray) -> np.ndarray:
-            return expansion.coordinates(X[rows], self._bump)
+            return expansion.coordinates_alike(X[rows], self._bump)
 
         if codes is None:
-            for rows in _chunks(n, expansion):
+            for rows in _chunks(len(X), expansion):
                 total.add(vectors(rows))
             return total.value()
         own = BallContributions(1, ball.n_coefficients, ball.radius)
         for averages in averages_in_blocks(
-            lambda rows: own.contributions(vectors(rows)), codes, n, expansion.size
+            lambda rows: own.contributions(vectors(rows)),
+            codes,
+            number_of_people(codes),
+            expansion.size,
         ):
             total.add(own.lattice.to_float(averages))
         return total.value()

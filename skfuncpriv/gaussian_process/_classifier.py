@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._base import ScoredOnData
-from ._labels import flat, read_classes, read_labels
+from ._labels import check_stated, flat, read_classes, read_labels
 from ._losses import HingeLoss, LogisticLoss, Loss
-from ._machine import KernelMachine
+from ._machine import KernelMachine, MachineTargets
+from ._rows import with_targets
 
 LOSSES: dict[str, type[Loss]] = {"logistic": LogisticLoss, "hinge": HingeLoss}
 
@@ -39,7 +41,8 @@ class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
     classes : array-like, default=None
         *Public.* The labels that y may hold. None declares those that do occur to be
         public, as n is; state them where even that would tell something. Strict mode
-        demands them, and a row with any other label has no say there.
+        demands them, and a row with any other label has no say there; rows in blocks
+        demand them, too.
     kernel : Kernel, default=None
         *Public.* The kernel, in units of X; None is a `GaussianKernel` whose bandwidth
         is 0.15 sqrt(n_features) of the width of the bounds, on each axis.
@@ -174,7 +177,8 @@ class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
         Parameters
         ----------
         X : array-like or frame, shape (n_rows, n_features)
-            *Private.* Rows of finite numbers.
+            *Private.* Rows of finite numbers; or rows in blocks, `Blocks`, a dask array
+            or frame, which are gathered by one worker, which must hold them.
         y : array-like, shape (n_rows,)
             *Private.* Labels.
         groups : array-like, shape (n_rows,), default=None
@@ -190,12 +194,16 @@ class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
             raise ValueError(f"loss must be one of {list(LOSSES)}, got {self.loss!r}")
         strict = self._is_strict()
         stated = read_classes(self.classes, strict)
-        rows = self._read(X)
-        codes, classes = read_labels(flat(y), len(rows), stated, strict)
-        firsts = np.arange(len(classes))[1 if len(classes) == 2 else 0 :]
-        targets = np.where(codes == firsts[:, None], 1.0, -1.0)
-        loss, counted = LOSSES[self.loss](), codes >= 0
-        coef, guarantee = self._release(X, rows, targets, groups, loss, counted=counted)
+        check_stated(stated, X)
+        rows, data = self._read(X, flat(y), groups)
+        n_rows, classes = len(data.points), stated
+        read: Any = partial(_signed_labels, stated, strict)
+        if stated is None:  # rows are in memory
+            codes, classes = read_labels(data.targets, n_rows, None)
+            read = partial(_signed, classes, codes)
+        rows.map(partial(with_targets, read))
+        n_outputs, loss = len(_firsts(classes)), LOSSES[self.loss]()
+        coef, guarantee = self._release(rows, n_rows, n_outputs, loss)
         self.coef_, self.classes_ = coef, classes
         self._released_loss = self.loss
         self.guarantee_ = guarantee
@@ -252,3 +260,21 @@ class PrivateKernelClassifier(ScoredOnData, ClassifierMixin, KernelMachine):
         if share.ndim == 1:
             return np.stack([1.0 - share, share], axis=1)
         return share / share.sum(axis=1, keepdims=True)
+
+
+def _signed_labels(
+    stated: np.ndarray | None, strict: bool, y: Any, n_rows: int
+) -> MachineTargets:
+    codes, classes = read_labels(y, n_rows, stated, strict)
+    return _signed(classes, codes)
+
+
+def _signed(classes: np.ndarray, codes: np.ndarray, *_: Any) -> MachineTargets:
+    """Labels of each function: 1 for its class and -1 for every other one."""
+    targets = np.where(codes == _firsts(classes)[:, None], 1.0, -1.0)
+    return MachineTargets(targets, codes >= 0)
+
+
+def _firsts(classes: np.ndarray) -> np.ndarray:
+    """The class of each function; one function will do for two classes."""
+    return np.arange(len(classes))[1 if len(classes) == 2 else 0 :]

@@ -22,6 +22,7 @@ from ._kernels import Kernel
 _CUT = 2.0**-30
 _ROUNDOFF = 2.0**-52
 _CHUNK = 1 << 21
+_SERIAL = 1 << 18  # multiplications of a product that is left to one thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,16 @@ class PointExpansion:
         section = self.kernel if section is None else section
         return section(X, self.nodes) @ self.matrix.T
 
+    def coordinates_alike(
+        self, X: np.ndarray, section: Kernel | None = None
+    ) -> np.ndarray:
+        """The same, but for roundings that are those of a row alone: `product_alike`.
+
+        For kernels of this package; another one may round as it likes.
+        """
+        section = self.kernel if section is None else section
+        return product_alike(section(X, self.nodes), self.matrix.T)
+
     def of_values(self, values: np.ndarray) -> np.ndarray:
         """The coordinates of a function with these values at the nodes."""
         longer = self.matrix.astype(np.longdouble) @ values.astype(np.longdouble)
@@ -143,6 +154,27 @@ class PointExpansion:
     @property
     def _square(self) -> float:
         return float(np.square(self.matrix).sum())
+
+
+def product_alike(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """``rows @ matrix``, each row rounded alike wherever it stands.
+
+    How a product rounds depends on its shape, so all have one shape, few enough rows
+    for one thread: rows that are divided otherwise have the same sums. That is what
+    libraries do, not what they promise, so nothing private depends on it.
+    """
+    (n, k), m = rows.shape, matrix.shape[1]
+    height = min(max(_SERIAL // (k * m) // 16, 1), 4) * 16
+    whole = n - n % height
+    result = np.empty((n, m))
+    if whole:
+        parts = rows[:whole].reshape(-1, height, k)
+        np.matmul(parts, matrix, out=result[:whole].reshape(-1, height, m))
+    if whole < n:
+        last = np.zeros((height, k))
+        last[: n - whole] = rows[whole:]
+        result[whole:] = (last @ matrix)[: n - whole]
+    return result
 
 
 def _checked_gram(kernel: Kernel, nodes: np.ndarray) -> np.ndarray:

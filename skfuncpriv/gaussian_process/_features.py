@@ -62,18 +62,21 @@ class KernelFeatures:
         """The number m of coordinates."""
         return self.expansion.size
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray, alike: bool = False) -> np.ndarray:
         """z(x) of every row, shape (n, m); clipped last.
+
+        `alike` rounds each row as if it stood alone, see `product_alike`.
 
         The norm of every row of floats is at most 1 + 2^-40. Where a kernel is not
         finite, z is zero.
         """
-        Z = np.empty((len(X), self.size))
+        Z, expansion = np.empty((len(X), self.size)), self.expansion
+        place = expansion.coordinates_alike if alike else expansion.coordinates
         with np.errstate(all="ignore"):  # a warning about rows would tell of them
             for start in range(0, len(X), _CHUNK):
                 rows = slice(start, start + _CHUNK)
                 inside = np.clip(X[rows], self.low, self.high)
-                part = self.expansion.coordinates(inside)
+                part = place(inside)
                 part[~np.isfinite(part).all(axis=1)] = 0.0
                 norms = np.sqrt(np.square(part).sum(axis=1, keepdims=True))
                 Z[rows] = part / np.maximum(norms, 1.0)

@@ -144,7 +144,7 @@ class GaussianKernel(Kernel):
         # In whitened coordinates differences are formed before they are squared:
         # norm(x)^2 + norm(y)^2 - 2 x'y would cancel far from the origin.
         inverse, _ = self.separated(X.shape[1])
-        X, Y = _transformed(X, inverse), _transformed(Y, inverse)
+        X, Y = transformed(X, inverse), transformed(Y, inverse)
         square = np.zeros((len(X), len(Y)))
         for x, y in zip(X.T, Y.T, strict=True):
             square += np.square(x[:, None] - y)
@@ -243,7 +243,7 @@ class ProductKernel(Kernel):
         return values
 
 
-def _transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """The rows A x, each computed alike, whatever rows stand beside it."""
     total = np.zeros((len(points), len(matrix)))
     for axis, column in zip(points.T, matrix.T, strict=True):

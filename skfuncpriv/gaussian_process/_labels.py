@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..blocks import is_in_blocks
 from ..exceptions import PrivacyError
 
 _REQUIRED = "this estimator requires y to be passed, but the target y is None"
@@ -30,11 +31,22 @@ _STATE_THEM = (
     "strict mode demands the public classes= that labels may have: which of them occur "
     "is private"
 )
+_STATE_THEM_IN_BLOCKS = (
+    "rows in blocks demand the public classes= that labels may have: state them"
+)
 _ONE_CLASS = "y holds one class only: state the public classes= that labels may have"
 
 
+def check_stated(classes: np.ndarray | None, X: Any) -> None:
+    """Refuse rows in blocks without public classes: nobody has seen all labels."""
+    if classes is None and is_in_blocks(X):
+        raise ValueError(_STATE_THEM_IN_BLOCKS)
+
+
 def flat(y: Any) -> Any:
-    """One column as a vector, with scikit-learn's warning."""
+    """One column as a vector, with scikit-learn's warning; not of rows in blocks."""
+    if is_in_blocks(y):
+        return y
     shape = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] == 1:
         warnings.warn(_COLUMN, DataConversionWarning, stacklevel=3)
@@ -63,6 +75,8 @@ def read_labels(
     """
     if y is None:
         raise ValueError(_REQUIRED)
+    if getattr(y, "shape", ()) == (n_rows, 1):  # of rows in blocks
+        y = np.asarray(y)[:, 0]
     is_list = strict and isinstance(y, list | tuple)  # NumPy would make 0 a text
     labels = _attempt(lambda: np.asarray(y, dtype=object if is_list else None))
     if labels is None or labels.shape != (n_rows,):

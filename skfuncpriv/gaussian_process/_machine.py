@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import PrivateEstimator, warn_if_noise_dominates
 from .._sklearn import check_feature_names
 from .._validation import check_delta, check_positive
+from ..blocks import BlockRows, MemoryRows, open_rows, unmapped
 from ..noise import FixedPoint, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee
 from ._duality import Objective
@@ -19,18 +22,36 @@ from ._kernels import Kernel
 from ._losses import Loss
 from ._machine_plan import MachinePlan, NoiseBudget, check_psi, public_plan
 from ._minimise import certified_minimiser
-from ._rows import public_center, read_box, read_rows
+from ._rows import PrivateRows, RowReading, public_center, read_box
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MachineTargets:
+    """Targets of rows, and which rows have a say; *private*.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_outputs, n_rows)
+        Labels -1 and 1, or numbers of [-1, 1].
+    counted : ndarray, shape (n_rows,)
+        One for a row that has a say, zero for one that has not.
+    """
+
+    values: np.ndarray
+    counted: np.ndarray
 
 
 class KernelMachine(PrivateEstimator):
     """Base of the estimators that release minimisers in an RKHS.
 
-    A subclass reads its targets and calls `_release`, which sets the public attributes;
+    A subclass calls `_read` and `_release`, which sets the public attributes;
     then it sets its own and `guarantee_`, last of all.
     """
 
-    def _read(self, X: Any) -> np.ndarray:
-        """Public facts, then the form of the rows."""
+    def _read(
+        self, X: Any, y: Any, groups: Any
+    ) -> tuple[MemoryRows | BlockRows, PrivateRows]:
+        """Public facts, then the form of the rows, with targets as they are given."""
         check_positive(self.epsilon, "epsilon")
         check_delta(self.delta)
         NoiseBudget.from_parameters(self)
@@ -44,44 +65,42 @@ class KernelMachine(PrivateEstimator):
             )
         self._check_ledger()
         random_bits(self.random_state)
-        rows = read_rows(X, public_center(self, self.bounds))
-        check_feature_names(self, X, reset=True)
-        self.n_features_in_ = rows.shape[1]
-        return rows
+        X, y, groups = unmapped((X, y, groups))
+        rows = open_rows(X, y, groups=groups)
+        data = rows.read(RowReading(public_center(self, self.bounds)))
+        check_feature_names(self, rows.X, reset=True)
+        self.n_features_in_ = data.points.shape[1]
+        return rows, data
 
     def _release(
         self,
-        X: Any,
-        rows: np.ndarray,
-        targets: np.ndarray,
-        groups: Any,
+        rows: MemoryRows | BlockRows,
+        n_rows: int,
+        n_outputs: int,
         loss: Loss,
         target_unit: float = 1.0,
         psi_unit: float = 1.0,
-        counted: np.ndarray | None = None,
     ) -> tuple[np.ndarray, PrivacyGuarantee]:
-        """Release one function for each row of `targets`.
+        """Release one function for each row of `MachineTargets`.
 
         Targets are measured in `target_unit`, psi of the user in `psi_unit`; hence the
-        objective in psi_unit * target_unit^2. Rows that are not `counted` have no say.
+        objective in psi_unit * target_unit^2.
         """
         # Step 0: public facts.
         bits = random_bits(self.random_state)
-        codes, n_people, unit = people_of(groups, X, len(rows))
+        n_people, unit = rows.people(n_rows)
         gap_unit = psi_unit * target_unit**2
+        n_axes = self.n_features_in_
         features, plan = self._plan(
-            rows.shape[1], loss, n_people, unit, len(targets), psi_unit, gap_unit
+            n_axes, loss, n_people, unit, n_outputs, psi_unit, gap_unit
         )
         remedy = "epsilon, or more people,"
         signal = plan.radius * np.sqrt(plan.n_outputs)
         warn_if_noise_dominates(plan.law.expected_square, signal, remedy, stacklevel=4)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
-            # Step 1: the minimisers, to the public gap. Many small products: threads
-            # of BLAS would wait for each other.
-            with threadpool_limits(1, user_api="blas"):
-                counts = np.ones(len(rows)) if counted is None else counted
-                value = _minimisers(features, plan, rows, targets, codes, counts)
+            # Step 1: the minimisers, to the public gap.
+            value = rows.alone(partial(_minimisers, features, plan))
 
             # Step 2: charge, then draw the noise once.
             guarantee = plan.budget.guarantee(unit, bits.seeded)
@@ -136,10 +155,8 @@ class KernelMachine(PrivateEstimator):
 def _minimisers(
     features: KernelFeatures,
     plan: MachinePlan,
-    rows: np.ndarray,
-    targets: np.ndarray,
+    data: PrivateRows,
     codes: np.ndarray | None,
-    counted: np.ndarray,
 ) -> FixedPoint:
     """The certified minimisers of all functions, in one vector of the public lattice.
 
@@ -148,6 +165,19 @@ def _minimisers(
     matrices of other shapes may round otherwise, and how many rows others have differs
     between neighbours.
     """
+    # Many small products: threads of BLAS would wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        return _certified(features, plan, data, codes)
+
+
+def _certified(
+    features: KernelFeatures,
+    plan: MachinePlan,
+    data: PrivateRows,
+    codes: np.ndarray | None,
+) -> FixedPoint:
+    rows, targets = data.points, data.targets.values
+    counted = data.targets.counted
     if codes is None:
         Z, weights = features.transform(rows), counted.astype(float)
     else:

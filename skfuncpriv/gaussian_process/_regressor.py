@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from .._base import ScoredOnData
 from .._validation import check_flag, check_interval, check_real
 from ._labels import flat
 from ._losses import EpsilonInsensitiveLoss, HuberLoss, Loss, SquaredLoss
-from ._machine import KernelMachine
-from ._rows import read_targets
+from ._machine import KernelMachine, MachineTargets
+from ._rows import read_targets, with_targets
 
 LOSSES = ("huber", "epsilon_insensitive", "squared")
 _LARGEST = 1e100
@@ -183,7 +184,8 @@ class PrivateKernelRegressor(ScoredOnData, RegressorMixin, KernelMachine):
         Parameters
         ----------
         X : array-like or frame, shape (n_rows, n_features)
-            *Private.* Rows of finite numbers.
+            *Private.* Rows of finite numbers; or rows in blocks, `Blocks`, a dask array
+            or frame, which are gathered by one worker, which must hold them.
         y : array-like, shape (n_rows,)
             *Private.* Targets.
         groups : array-like, shape (n_rows,), default=None
@@ -204,14 +206,14 @@ class PrivateKernelRegressor(ScoredOnData, RegressorMixin, KernelMachine):
             )
         loss = self._scaled_loss(half)
         clip = check_flag(self.clip, "clip")
-        rows = self._read(X)
+        rows, data = self._read(X, flat(y), groups)
         center = middle if self._is_strict() else None
-        values = read_targets(flat(y), len(rows), center)
-        with np.errstate(all="ignore"):
-            targets = np.clip((values - middle) / half, -1.0, 1.0)[None]
+        read = partial(_scaled_targets, middle, half, center)
+        rows.map(partial(with_targets, read))
         # Two losses are homogeneous of degree two, as the penalty; the third of one.
         psi_unit = 1 / half if self.loss == "epsilon_insensitive" else 1.0
-        coef, guarantee = self._release(X, rows, targets, groups, loss, half, psi_unit)
+        n_rows = len(data.points)
+        coef, guarantee = self._release(rows, n_rows, 1, loss, half, psi_unit)
         self.coef_, self.intercept_ = coef[0], middle
         self._limits = (low, high) if clip else None
         self.guarantee_ = guarantee
@@ -246,3 +248,13 @@ class PrivateKernelRegressor(ScoredOnData, RegressorMixin, KernelMachine):
             threshold = check_real(self.threshold, "threshold") / half
         kind = HuberLoss if self.loss == "huber" else EpsilonInsensitiveLoss
         return kind(threshold)
+
+
+def _scaled_targets(
+    middle: float, half: float, center: float | None, y: Any, n_rows: int
+) -> MachineTargets:
+    """Targets in units of half the width of their bounds, clipped to them."""
+    values = read_targets(y, n_rows, center)
+    with np.errstate(all="ignore"):
+        targets = np.clip((values - middle) / half, -1.0, 1.0)[None]
+    return MachineTargets(targets, np.ones(n_rows))

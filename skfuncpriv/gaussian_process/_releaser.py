@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.neighbors import KernelDensity
 from sklearn.utils import Tags, metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._base import PrivateEstimator, people_of, warn_if_noise_dominates
+from .._base import PrivateEstimator, warn_if_noise_dominates
 from .._sklearn import check_feature_names
 from .._validation import check_count, check_interval
+from ..blocks import open_rows
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint, IndependentGaussian, random_bits, release_lattice
-from ._adapters import DensityFunction, StatedFunction
+from ._adapters import Expansion, StatedFunction
 from ._calibration import GaussianBudget
+from ._kernels import GaussianKernel
 from ._nodes import public_expansion
-from ._rows import public_center, read_box, read_rows, read_targets
-from ._wrapped import wrapped_function
+from ._rows import (
+    PrivateRows,
+    RowReading,
+    public_center,
+    read_box,
+    read_targets,
+    targets_within,
+    with_targets,
+)
+from ._wrapped import Function, wrapped_function
 
 
 class GaussianProcessReleaser(PrivateEstimator):
@@ -182,7 +195,9 @@ class GaussianProcessReleaser(PrivateEstimator):
         Parameters
         ----------
         X : array-like or frame, shape (n_rows, n_features)
-            *Private.* Points, one per row.
+            *Private.* Points, one per row; or rows in blocks: a memory map, `Blocks`, a
+            dask array or frame. Other functions than densities are no sums over rows:
+            their rows are gathered by one worker, which must hold them.
         y : array-like, shape (n_rows,), default=None
             *Private.* Targets; ignored for densities.
         groups : array-like, shape (n_rows,), default=None
@@ -199,12 +214,16 @@ class GaussianProcessReleaser(PrivateEstimator):
         budget = GaussianBudget(self.epsilon, self.delta, self.rho, self.calibration)
         bits = random_bits(self.random_state)
         self._check_parameters()
-        rows = read_rows(X, public_center(self, self.bounds))
-        low, high = read_box(self.bounds, rows.shape[1])
+        is_density = isinstance(self.estimator, KernelDensity | GaussianKernel)
+        rows = open_rows(X, None if is_density else y, groups=groups)
+        data = rows.read(RowReading(public_center(self, self.bounds)))
+        n_columns = data.points.shape[1]
+        low, high = read_box(self.bounds, n_columns)
         function = wrapped_function(self, low, high)
-        targets = self._targets(function, y, len(rows))
-        codes, n, unit = people_of(groups, X, len(rows))
-        if codes is not None and not isinstance(function, DensityFunction):
+        if not is_density:
+            rows.map(partial(with_targets, self._targets(function)))
+        n, unit = rows.people(len(data.points))
+        if unit == "person" and not is_density:
             raise PrivacyError(
                 "groups is supported for densities only: for this estimator make one "
                 "row of each person's rows first"
@@ -212,18 +231,19 @@ class GaussianProcessReleaser(PrivateEstimator):
         expansion = public_expansion(
             function.kernel, low, high, self.points, self.n_nodes, function.origin
         )
-        sensitivity = function.sensitivity(n, expansion, codes is not None)
+        sensitivity = function.sensitivity(n, expansion, unit == "person")
         law = IndependentGaussian((budget.deviation(sensitivity),) * expansion.size)
         square, signal = law.smallest_scale**2, function.signal(n)
         warn_if_noise_dominates(square, signal, function.remedy)
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: coordinates of the function in the expansion.
-            clipped = np.clip(rows, low, high) - function.origin
-            value = function.value(clipped, targets, codes, n, expansion)
+            rows.map(partial(_within, low, high, function.origin))
+            compute = rows.sum if is_density else rows.alone
+            value = compute(partial(_coordinates, function, n, expansion))
 
             # Step 2: charge, then draw the noise once.
-            check_feature_names(self, X, reset=True)
+            check_feature_names(self, rows.X, reset=True)
             guarantee = budget.guarantee(unit, bits.seeded)
             self._open_release(guarantee, n)
             known = value if isinstance(value, FixedPoint) else None
@@ -237,7 +257,7 @@ class GaussianProcessReleaser(PrivateEstimator):
         self.sensitivity_ = math.nextafter(scale * sensitivity, math.inf)
         self.noise_std_ = scale * law.smallest_scale
         self.expansion_error_ = expansion.error
-        self.n_people_, self.n_features_in_ = n, rows.shape[1]
+        self.n_people_, self.n_features_in_ = n, n_columns
         self._expansion, self._origin = expansion, function.origin
         self._center = function.center
         self.guarantee_ = guarantee
@@ -300,16 +320,11 @@ class GaussianProcessReleaser(PrivateEstimator):
     def _is_auto(value: Any) -> bool:
         return isinstance(value, str) and value == "auto"
 
-    def _targets(self, function: Any, y: Any, n_rows: int) -> np.ndarray | None:
-        """Private targets in the form that the function needs, or None."""
-        if isinstance(function, DensityFunction):
-            return None
-        if not isinstance(function, StatedFunction):
-            return read_targets(y, n_rows, self._middle())
-        if self.y_bounds is None or y is None:
-            return y
-        low, high = check_interval(self.y_bounds, "y_bounds")
-        return np.clip(read_targets(y, n_rows, self._middle()), low, high)
+    def _targets(self, function: Function) -> Callable[[Any, int], Any]:
+        """How private targets are read, in the form that the function needs."""
+        if isinstance(function, StatedFunction):
+            return partial(targets_within, self.y_bounds, self._middle())
+        return partial(read_targets, center=self._middle())
 
     def _middle(self) -> float | None:
         """What strict mode takes for targets that are not finite."""
@@ -322,3 +337,21 @@ class GaussianProcessReleaser(PrivateEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = isinstance(self.estimator, KernelRidge)
         return tags
+
+
+def _within(
+    low: np.ndarray, high: np.ndarray, origin: np.ndarray | float, data: PrivateRows
+) -> PrivateRows:
+    """Rows clipped to their bounds, less the public origin."""
+    return PrivateRows(np.clip(data.points, low, high) - origin, data.targets)
+
+
+def _coordinates(
+    function: Function,
+    n: int,
+    expansion: Expansion,
+    data: PrivateRows,
+    codes: np.ndarray | None,
+) -> FixedPoint | np.ndarray:
+    """The coordinates of the function of these rows."""
+    return function.value(data.points, data.targets, codes, n, expansion)

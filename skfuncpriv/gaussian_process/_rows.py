@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,46 @@ _NOT_FINITE = (
     "does not look at other rows"
 )
 TARGETS = "y must hold one finite number per row of X"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateRows:
+    """Points of rows, shape (n_rows, d), and targets in some form; *private*."""
+
+    points: np.ndarray
+    targets: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class RowReading:
+    """How points are read, wherever they are, with targets as they are given.
+
+    Parameters
+    ----------
+    center : callable or None
+        As `read_rows` takes it; *public*.
+    """
+
+    center: Callable[[int], np.ndarray] | None
+
+    def __call__(self, X: Any, y: Any, weights: Any) -> PrivateRows:  # noqa: ARG002
+        """Read points."""
+        return PrivateRows(read_rows(X, self.center), y)
+
+
+def with_targets(read: Callable[[Any, int], Any], data: PrivateRows) -> PrivateRows:
+    """Rows whose targets are read by a function of y and the number of rows."""
+    return PrivateRows(data.points, read(data.targets, len(data.points)))
+
+
+def targets_within(
+    bounds: Any, center: float | None, y: Any, n_rows: int
+) -> np.ndarray | Any:
+    """Targets clipped to public bounds, or as they are given if there are none."""
+    if bounds is None or y is None:
+        return y
+    low, high = check_interval(bounds, "y_bounds")
+    return np.clip(read_targets(y, n_rows, center), low, high)
 
 
 def read_rows(X: Any, center: Callable[[int], np.ndarray] | None = None) -> np.ndarray:
@@ -89,11 +131,12 @@ def public_center(
 ) -> Callable[[int], np.ndarray] | None:
     """The `center` of `read_rows`: in strict mode the middle of a public box."""
 
-    def center(n_axes: int) -> np.ndarray:
-        low, high = read(bounds, n_axes)
-        return low / 2 + high / 2
+    return partial(_middle, bounds, read) if estimator._is_strict() else None
 
-    return center if estimator._is_strict() else None
+
+def _middle(bounds: Any, read: Callable[..., Any], n_axes: int) -> np.ndarray:
+    low, high = read(bounds, n_axes)
+    return low / 2 + high / 2
 
 
 def _finite(numbers: np.ndarray, rule: str) -> np.ndarray:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 
 from ..exceptions import PrivacyError
-from ._expansion import PointExpansion
-from ._kernels import ExponentialKernel, GaussianKernel, Kernel, ProductKernel
+from ._expansion import PointExpansion, product_alike
+from ._kernels import (
+    ExponentialKernel,
+    GaussianKernel,
+    Kernel,
+    ProductKernel,
+    transformed,
+)
+
+Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 MAX_NODES = 1024  # along one axis
 MAX_DIRECTIONS = 1 << 14
@@ -65,16 +74,36 @@ class TensorExpansion:
 
     def coordinates(self, X: np.ndarray, section: Kernel | None = None) -> np.ndarray:
         """The coordinates of K_x, or of another product of two points, at each row."""
-        transform, factors = self.transform, [axis.kernel for axis in self.axes]
-        if section is not None:
-            transform, factors = section.separated(len(self.axes))
+        transform, _ = self._separated(section)
+        return self._products(X @ transform.T, section, np.matmul)
+
+    def coordinates_alike(
+        self, X: np.ndarray, section: Kernel | None = None
+    ) -> np.ndarray:
+        """The same, but for roundings that are those of a row alone: `product_alike`.
+
+        For kernels of this package; another one may round as it likes.
+        """
+        transform, _ = self._separated(section)
+        return self._products(transformed(X, transform), section, product_alike)
+
+    def _products(
+        self, X: np.ndarray, section: Kernel | None, product: Product
+    ) -> np.ndarray:
+        transform, factors = self._separated(section)
         scale = np.diag(transform) / np.diag(self.transform)
-        X = X @ transform.T
         parts = [
-            (factor(X[:, [j]], axis.nodes * scale[j]) @ axis.matrix.T)[:, self.index[j]]
-            for j, (factor, axis) in enumerate(zip(factors, self.axes, strict=True))
+            product(factor(X[:, [j]], axis.nodes * scale[j]), axis.matrix.T)[:, columns]
+            for j, (factor, axis, columns) in enumerate(
+                zip(factors, self.axes, self.index, strict=True)
+            )
         ]
         return reduce(np.multiply, parts)
+
+    def _separated(self, section: Kernel | None) -> tuple[np.ndarray, Sequence[Kernel]]:
+        if section is not None:
+            return section.separated(len(self.axes))
+        return self.transform, [axis.kernel for axis in self.axes]
 
     def of_values(self, values: np.ndarray) -> np.ndarray:
         """The coordinates of a function with these values at the nodes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,26 +15,29 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import (
     PrivateEstimator,
     ScoredOnData,
-    people_of,
     plans,
     warn_if_noise_dominates,
 )
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
-from ..gaussian_process._labels import flat, read_classes, read_labels
+from ..blocks import open_rows, unmapped
+from ..gaussian_process._labels import check_stated, read_classes
 from ..noise import random_bits, release_lattice
 from ._classifier_facts import (
-    check_kind_of_labels,
     check_parameters,
     planned_release,
-    private_rows,
     released_functions,
 )
 from ._classifier_plan import classifier_plan
-from ._designs import features_of, public_design, warn_of_numbers
-from ._minimiser import minimiser_value
-from ._row_weights import check_same_index, row_weights
+from ._designs import features_of, warn_of_numbers
+from ._regression_rows import (
+    LabelReading,
+    PublicParameters,
+    counted,
+    minimisers,
+    with_codes,
+)
 
 
 def _has_probabilities(model: ICLPClassifier) -> bool:
@@ -69,7 +73,8 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
     classes : array-like, default=None
         *Public.* The labels that y may hold. None declares those that do occur to be
         public, as n is; state them where even that would tell something. Strict mode
-        demands them, and a row with any other label has no say there.
+        demands them, and a row with any other label has no say there; rows in blocks
+        demand them, too.
     eta : float or "pss", default="pss"
         *Public.* For curves: the exponent of the quadratic ICLP penalty, > 1/2. "pss"
         is 3/2.
@@ -249,7 +254,9 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
         ----------
         X : array-like, frame, Curves or FDataGrid, or dict or list of them
             *Private.* One row of numbers or one curve per row; several curves per row
-            are a dict or list with the keys of `X_domain`, or one wide table.
+            are a dict or list with the keys of `X_domain`, or one wide table. Or rows
+            in blocks, `Blocks`, dask arrays or frames, which are gathered by one
+            worker, which must hold them.
         y : array-like, shape (n_rows,)
             *Private.* Labels.
         groups : array-like, shape (n_rows,), default=None
@@ -268,19 +275,18 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
         check_parameters(self)
         bits = random_bits(self.random_state)
         stated = read_classes(self.classes, self._is_strict())
-        design, rows = public_design(self, X)
-        check_feature_names(self, X, reset=True)
-        check_same_index(X, y, "y")
-        check_kind_of_labels(y, stated)
-        strict = self._is_strict()
-        codes, classes = read_labels(flat(y), len(rows), stated, strict)
-        people, n_people, unit = people_of(groups, X, len(rows))
-        shares = np.ones(len(rows))
-        if sample_weight is not None:
-            cap = self.weight_cap
-            shares = row_weights(sample_weight, cap, X, len(rows), strict)
-        shares[codes < 0] = 0.0  # a label of no class has no say
-        chosen = classifier_plan(self, design, n_people, unit, len(classes))
+        check_stated(stated, X)
+        rows = open_rows(*unmapped((X, y, sample_weight, groups)))
+        data = rows.read(LabelReading(PublicParameters(self)))
+        classes = stated
+        if stated is None:  # rows are in memory
+            codes, classes = data.read_labels(None)
+            rows.map(partial(counted, codes))
+        else:
+            rows.map(partial(with_codes, stated, self._is_strict()))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(len(data.rows))
+        chosen = classifier_plan(self, data.design, n_people, unit, len(classes))
         plan, design = chosen.release, chosen.design
         warn_of_numbers(self, design)
         remedy = "epsilon, or more people,"
@@ -288,11 +294,7 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: the minimisers, to the public gap.
-            firsts = np.arange(len(classes))[1 if len(classes) == 2 else 0 :]
-            targets = np.where(codes[:, None] == firsts, 1.0, -1.0)
-            value = minimiser_value(
-                plan, *private_rows(design, rows, targets, shares, people)
-            )
+            value = rows.alone(partial(minimisers, plan, design, len(classes)))
 
             # Step 2: charge, then draw the noise once.
             guarantee = plan.guarantee(bits.seeded)
@@ -312,7 +314,7 @@ class ICLPClassifier(ScoredOnData, ClassifierMixin, PrivateEstimator):
             vars(self).pop(name, None)
         if design.points:
             self.X_grid_ = design.named([points.copy() for points in design.points])
-        is_table = not isinstance(X, dict | list | tuple)
+        is_table = not isinstance(rows.X, dict | list | tuple)
         if design.n_columns is not None and (is_table or not design.points):
             self.n_features_in_ = design.n_columns
         self.guarantee_ = guarantee

@@ -93,6 +93,10 @@ class Design(ABC):
             those of a row without data are zero.
         """
 
+    def transform_alike(self, rows: Any) -> np.ndarray:
+        """Features of rows, each rounded alike whatever rows stand beside it."""
+        return self.transform(rows)
+
     @abstractmethod
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """A linear function of features in units of what a row holds.

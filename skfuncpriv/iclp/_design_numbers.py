@@ -112,5 +112,8 @@ class KernelDesign(Design):
             Z[part] = self.features.transform(rows[part])
         return in_unit_ball(Z)
 
+    def transform_alike(self, rows: np.ndarray) -> np.ndarray:
+        return in_unit_ball(self.features.transform(rows, alike=True))
+
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         return np.zeros(theta.shape[1]), [theta]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import PrivateEstimator, ScoredOnData, people_of, plans
+from .._base import PrivateEstimator, ScoredOnData, plans
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
+from ..blocks import open_rows
 from ..noise import random_bits, release_lattice
-from ._design_curves import check_same_people
-from ._designs import (
-    Design,
-    features_of,
-    is_curves,
-    public_design,
-    warn_of_numbers,
-)
+from ._designs import Design, features_of, warn_of_numbers
+from ._regression_rows import PublicParameters, RegressionReading
 from ._regressor_fit import (
     Fitted,
     Targets,
@@ -32,8 +28,7 @@ from ._regressor_fit import (
     warn_of_error,
 )
 from ._regressor_plan import best_plan
-from ._row_weights import check_same_index, row_weights
-from ._targets import CurveTargets, public_targets
+from ._targets import CurveTargets
 
 
 class ICLPRegressor(ScoredOnData, RegressorMixin, PrivateEstimator):
@@ -259,7 +254,9 @@ default="auto"
         X : array-like, frame, Curves, FDataGrid, dict or list
             *Private.* Numbers of shape (n_rows, n_features); or curves, one in each
             row, as `ICLPMean` reads them; or several curve predictors: a dict, a list,
-            or one wide table whose columns are cut by the lengths of `X_grid`.
+            or one wide table whose columns are cut by the lengths of `X_grid`. Or rows
+            in blocks: memory maps, `Blocks`, dask arrays or frames; for a minimiser
+            they are gathered by one worker, which must hold them.
         y : array-like, frame, Curves or FDataGrid
             *Private.* Numbers of shape (n_rows,), or curves.
         groups : array-like, shape (n_rows,), default=None
@@ -276,19 +273,14 @@ default="auto"
         # Step 0: public facts, then the form of the data.
         check_parameters(self)
         bits = random_bits(self.random_state)
-        smooth = not is_curves(self.y_domain, y)
-        design, rows = public_design(self, X, smooth=smooth)
-        check_feature_names(self, X, reset=True)
-        check_same_index(X, y, "y")
-        targets, values = public_targets(self, y, len(rows))
-        check_same_people(rows, values)
-        codes, n_people, unit = people_of(groups, X, len(rows))
-        shares = None
-        if sample_weight is not None:
-            strict, cap = self._is_strict(), self.weight_cap
-            shares = row_weights(sample_weight, cap, X, len(rows), strict)
+        rows = open_rows(X, y, sample_weight, groups)
+        data = rows.read(RegressionReading(PublicParameters(self)))
+        check_feature_names(self, rows.X, reset=True)
+        n_people, unit = rows.people(len(data.rows))
+        design, targets = data.design, data.targets
         # Only the form of the data decides whether every row is known to count.
-        complete = design.seen(rows) is None and targets.seen(values) is None
+        seen = design.seen(data.rows), targets.seen(data.values)
+        complete = seen == (None, None)
         is_counted = complete and sample_weight is None
         question = public_question(self, design, targets, n_people, unit, is_counted)
         plan = best_plan(question)
@@ -299,7 +291,8 @@ default="auto"
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: exact sums, or a certified minimiser.
-            value = private_value(plan, design, targets, rows, values, shares, codes)
+            compute = rows.sum if plan.method == "statistics" else rows.alone
+            value = compute(partial(private_value, plan, design, targets))
 
             # Step 2: charge, then draw the noise once.
             guarantee = guarantee_of(plan, unit, bits.seeded)
@@ -313,7 +306,7 @@ default="auto"
         self.method_, self.psi_, self.law_ = plan.method, fitted.psi, law
         self.eta_, self.n_people_ = getattr(design, "eta", None), n_people
         vars(self).pop("n_features_in_", None)
-        if design.n_columns is not None and not isinstance(X, dict | list | tuple):
+        if design.n_columns is not None and not isinstance(rows.X, dict | list | tuple):
             self.n_features_in_ = design.n_columns
         self.guarantee_ = guarantee
         return self

@@ -33,6 +33,7 @@ from ._design_base import Design
 from ._design_numbers import TYPICAL
 from ._designs import public_design, read_eta, zero_rows
 from ._minimiser import minimiser_value
+from ._regression_rows import RegressionRows
 from ._regressor_plan import (
     MOST_FEATURES,
     STATISTICS_MECHANISMS,
@@ -161,9 +162,7 @@ def private_value(
     plan: RegressionPlan,
     design: Design,
     targets: Targets,
-    rows: Any,
-    values: Any,
-    shares: np.ndarray | None,
+    data: RegressionRows,
     codes: np.ndarray | None,
 ) -> FixedPoint:
     """The exact sum of statistics, or a certified minimiser.
@@ -171,7 +170,13 @@ def private_value(
     Rows without data are left out of the mean of their person; a person without any
     other counts with zeros.
     """
-    features, units = design.transform(rows, codes), targets.units(values)
+    rows, values, shares = data.rows, data.values, data.shares
+    is_sum = isinstance(plan.release, StatisticsPlan)
+    if is_sum and codes is None:
+        features = design.transform_alike(rows)
+    else:
+        features = design.transform(rows, codes)
+    units = targets.units(values)
     seen = [
         part for part in (design.seen(rows), targets.seen(values)) if part is not None
     ]
@@ -182,7 +187,7 @@ def private_value(
         else:
             features, units, codes = features[kept], units[kept], codes[kept]
             shares = None if shares is None else shares[kept]
-    if isinstance(plan.release, StatisticsPlan):
+    if is_sum:
         return plan.release.value(features, units, shares, codes)
     weights = np.ones(len(features)) if shares is None else shares
     if codes is not None:

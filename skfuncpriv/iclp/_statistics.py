@@ -27,7 +27,12 @@ from ..noise import (
     SphericalLaplace,
 )
 from ..noise._scales import root_up
-from ..summaries import BallContributions, BallSum, averages_in_blocks
+from ..summaries import (
+    BallContributions,
+    BallSum,
+    averages_in_blocks,
+    number_of_people,
+)
 from ._spending import Spending, gaussian_sigma
 
 _CHUNK_VALUES = 1 << 20
@@ -234,7 +239,8 @@ class StatisticsPlan(Spending):
                 def integers(rows: np.ndarray) -> np.ndarray:
                     return own_ball.contributions(part(rows))
 
-                for block in averages_in_blocks(integers, codes, self.n_people, size):
+                n_here = number_of_people(codes)
+                for block in averages_in_blocks(integers, codes, n_here, size):
                     total.add(own_ball.lattice.to_float(block))
         return total.value()
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from .._validation import check_delta, check_positive
+from ..blocks import refuse_blocks
 from ..exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from ..noise import random_bits
 from ._candidates import (
@@ -197,7 +198,8 @@ class PrivateGridSearchCV(Delegate):
         Parameters
         ----------
         X : array-like or frame
-            *Private* rows, in a form that the estimator fits.
+            *Private* rows in memory, in a form that the estimator fits: rows in blocks
+            are refused, as each person is drawn into a part at random.
         y : array-like, default=None
             *Private* targets, if the estimator has some.
         groups : array-like, shape (n_rows,), default=None
@@ -210,6 +212,7 @@ class PrivateGridSearchCV(Delegate):
             The fitted search.
         """
         # Step 0: public facts, and rehearsals that refuse what could be refused later.
+        refuse_blocks(self, X, y, groups)
         self._check_ledger()
         stopping = self._check_parameters()
         candidates = read_grid(self.estimator, self.param_grid)

@@ -148,7 +148,7 @@ class BinContributions:
         first = np.flatnonzero(
             np.append(True, (np.diff(owner) != 0) | (np.diff(place) != 0))
         )
-        counts = np.bincount(codes, minlength=self.n_people)
+        counts = np.bincount(codes)
         averages = np.add.reduceat(share, first) // counts[owner[first]]
         total = np.zeros(self.size, dtype=np.int64)
         np.add.at(total, place[first], averages)
