@@ -109,7 +109,7 @@ class PrivateEstimator(StrictEstimator):
 
     def _check_ledger(self) -> None:
         """Refuse what is no path, before anything is computed."""
-        if not isinstance(self.ledger, str | PathLike | None):
+        if self.ledger is not None and not isinstance(self.ledger, str | PathLike):
             raise TypeError(
                 f"ledger must be the path of a ledger's file, got {self.ledger!r}: for "
                 "an open BudgetLedger pass its path attribute, or ledger.scope(name)"

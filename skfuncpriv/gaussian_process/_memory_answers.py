@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..exceptions import PrivacyError
@@ -41,18 +39,22 @@ class MemoryAnswers:
         """How many points were answered."""
         return len(self._given)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> MemoryAnswers:
         """A call of the only process that may answer; its answers hold if it ends."""
         if self._process != os.getpid():
             raise PrivacyError(
                 "this release is kept in the memory of another process, and a copy "
                 "could answer one point twice: give a path"
             )
+        return self
+
+    def __enter__(self) -> None:
         if self._new:
             self._take_back()
-        yield
-        self._new = []
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self._new = []
 
     def find(self, point: Any) -> int | None:
         """The answer at a point, in lattice steps, if it was given before."""
