@@ -13,7 +13,7 @@ from skfuncpriv._validation import check_positive
 from skfuncpriv.exceptions import BudgetExceededError, NoiseDominatesWarning
 from skfuncpriv.local import GeoPrivateCurve, to_degrees
 from skfuncpriv.plotting import TraceDisplay
-from skfuncpriv.plotting._trace import typical_noise
+from skfuncpriv.plotting._trace_facts import typical_noise
 from skfuncpriv.privacy import BudgetLedger
 
 from . import _report as report

@@ -12,7 +12,7 @@ import numpy as np
 from skfuncpriv._validation import check_positive
 from skfuncpriv.exceptions import NoiseDominatesWarning
 from skfuncpriv.local import GeoPrivateCurve
-from skfuncpriv.plotting._trace import typical_noise
+from skfuncpriv.plotting._trace_facts import typical_noise
 
 from ._arguments import PROG
 from ._files import refuse_strict

@@ -213,7 +213,7 @@ class CovarianceDisplay:
         if self.correlation:
             return "released correlation"
         if not self.unit:
-            return "released covariance, squared unit"
+            return "released covariance"
         unit = literal(self.unit)
         square = f"{unit}²" if unit.isalpha() or len(unit) == 1 else f"({unit})²"
         return f"released covariance, {square}"

@@ -13,6 +13,8 @@ NEEDS_MATPLOTLIB = (
 COLOURS = ("#2a5c8a", "#b5532a", "#3f7d4e", "#7a4d8f", "#8a7a1f", "#4d4d4d")
 # Measures of the small font: letters in an inch, the handle of a legend in letters.
 _LETTERS_PER_INCH, HANDLE, _LINE_INCHES = 16, 8, 0.17
+_SMALLER = 1.2  # how many more letters of the smaller font are as wide
+_MANY_LINES = 3  # of a guarantee: from here on it takes the smaller font
 _BAR_GAP = 0.08  # between a scale bar and the data, as a share of their extent
 _BELOW_INCHES = 0.5  # numbers and name of the axis
 _SHAPES = {
@@ -60,9 +62,19 @@ def scale_bar(ax: Any, length: float, label: str) -> Any:
     return bar
 
 
-def write_above(ax: Any, guarantee: Any, note: Any = None) -> None:
+def shares_both_axes(ax: Any) -> bool:
+    """Whether the limits of both axes are those of other panels, too."""
+    groups = ax.get_shared_x_axes(), ax.get_shared_y_axes()
+    return all(len(group.get_siblings(ax)) > 1 for group in groups)
+
+
+def write_above(
+    ax: Any, guarantee: Any, note: Any = None, *, legend: bool = True
+) -> None:
     """The guarantee and the legend, as wide as the axes and above the curve."""
     lines = _write_guarantee(ax, guarantee)
+    if not legend:
+        return
     n_lines = _write_legend(ax, note, loc="upper left")
     # Head room, so that the legend hides no curve.
     height = ax.get_window_extent().height / ax.figure.dpi
@@ -72,11 +84,15 @@ def write_above(ax: Any, guarantee: Any, note: Any = None) -> None:
     ax.set_ylim(low, low + (high - low) / (1 - share))
 
 
-def write_around(ax: Any, guarantee: Any, note: Any = None) -> None:
+def write_around(
+    ax: Any, guarantee: Any, note: Any = None, *, legend: bool = True
+) -> None:
     """The guarantee above, the legend below: a map cannot make room for it."""
     from matplotlib.transforms import ScaledTranslation
 
     _write_guarantee(ax, guarantee)
+    if not legend:
+        return
     down = ScaledTranslation(0, -_BELOW_INCHES, ax.figure.dpi_scale_trans)
     place = {"bbox_to_anchor": (0, 0), "bbox_transform": ax.transAxes + down}
     _write_legend(ax, note, loc="upper left", borderaxespad=0, **place)
@@ -86,8 +102,12 @@ def _write_guarantee(ax: Any, guarantee: Any) -> int:
     """Write it above the axes; the number of its lines."""
     if guarantee is None:
         return 0
-    text = textwrap.fill(str(guarantee), width=letters(ax))
-    ax.set_title(text, fontsize="small", color="0.35", loc="left")
+    width, size = letters(ax), "small"
+    text = textwrap.fill(str(guarantee), width=width)
+    if text.count("\n") + 1 >= _MANY_LINES:  # a small panel
+        size = "x-small"
+        text = textwrap.fill(str(guarantee), width=int(_SMALLER * width))
+    ax.set_title(text, fontsize=size, color="0.35", loc="left")
     return text.count("\n") + 1
 
 
@@ -110,6 +130,9 @@ def _write_legend(ax: Any, note: Any, **place: Any) -> float:
     n_columns = 2 if sum(lengths[-2:]) + 2 * HANDLE <= width else 1
     shown = [handles[i] for i in order]
     if note is not None:
+        if not shown:  # words alone begin where the axes do, and are as wide
+            place |= {"handlelength": 0, "handletextpad": 0, "borderpad": 0}
+            width = int(_SMALLER * width)
         shown.append(Line2D([], [], linestyle="none"))
         texts.append(textwrap.fill(str(note), width=width))
         n_columns = 1

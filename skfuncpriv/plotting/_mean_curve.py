@@ -10,11 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ._frame import COLOURS, NEEDS_MATPLOTLIB, check_fitted, dress, write_above
+from ._frame import (
+    COLOURS,
+    NEEDS_MATPLOTLIB,
+    check_fitted,
+    dress,
+    literal,
+    write_above,
+)
 
 # Grids of fewer points are marked, and the line between them comes from `predict`.
 _COARSE, _FINE = 40, 201
 _FEW = 0.05  # the released share of people below which a mean is hardly theirs
+_REFERENCE = "reference"
 _FEW_LABEL = f"released mean where fewer than {100 * _FEW:g}% are observed"
 
 
@@ -49,6 +57,9 @@ class MeanCurveDisplay:
     coverage : array-like of shape (n_points,), default=None
         Released: the share of people observed at each point. Where it is below 5 %, the
         line is pale and dotted: the mean follows from its smoothness there.
+    name : str, default=None
+        Public: a name for the legend, to draw the means of several groups into one
+        axes. A reference has the colour of its mean then.
 
     Attributes
     ----------
@@ -93,6 +104,7 @@ class MeanCurveDisplay:
         names: Any = None,
         fine: Any = None,
         coverage: Any = None,
+        name: str | None = None,
     ) -> None:
         self.t = t
         self.mean = mean
@@ -105,6 +117,7 @@ class MeanCurveDisplay:
         self.names = names
         self.fine = fine
         self.coverage = coverage
+        self.name = name
 
     @classmethod
     def from_estimator(
@@ -116,6 +129,7 @@ class MeanCurveDisplay:
         reference: Any = None,
         names: Any = None,
         guarantee: Any = None,
+        name: str | None = None,
     ) -> MeanCurveDisplay:
         """Draw the mean of a fitted estimator.
 
@@ -135,6 +149,8 @@ class MeanCurveDisplay:
             Public: the names of the outputs of a vector-valued mean.
         guarantee : object, default=None
             Public: other words for the guarantee; None takes the estimator's own.
+        name : str, default=None
+            Public: a name for the legend.
 
         Returns
         -------
@@ -160,6 +176,7 @@ class MeanCurveDisplay:
             names=names,
             fine=fine,
             coverage=getattr(estimator, "coverage_", None),
+            name=name,
         )
         return display.plot(ax)
 
@@ -170,7 +187,8 @@ class MeanCurveDisplay:
         ----------
         ax : matplotlib Axes, or array of them, default=None
             One axes for all outputs, or one for each of them; None makes a new figure
-            with a panel for each output.
+            with a panel for each output. Axes with a mean get another, in another
+            colour.
 
         Returns
         -------
@@ -196,20 +214,27 @@ class MeanCurveDisplay:
             names = (
                 [f"mean [{j}]" for j in range(n_outputs)] if n_outputs > 1 else ["mean"]
             )
+        present = [panel.get_legend_handles_labels()[1] for panel in panels]
+        before = [sum(map(_is_release, labels)) for labels in present]
+        is_grey = n_outputs == 1 and self.name is None
+        for panel in panels:
+            panel.autoscale(True)  # after an earlier mean has made room for the legend
+        band_label = _new(self._band_label(), present[0])
         is_point = t.size == 1
         lines, pale, fills, references = [], [], [], []
         for j in range(n_outputs):
-            panel, colour = panels[j % len(panels)], COLOURS[j % len(COLOURS)]
+            panel = panels[j % len(panels)]
+            colour = COLOURS[(j + before[j % len(panels)]) % len(COLOURS)]
             is_first = j == 0
             if reference is not None:
                 references += panel.plot(
                     t,
                     reference[:, j],
-                    color="0.35" if n_outputs == 1 else colour,
+                    color="0.35" if is_grey else colour,
                     linewidth=1.2,
                     linestyle=(0, (4, 3)),
                     marker="_" if is_point else None,
-                    label="reference" if is_first else None,
+                    label=_new(_REFERENCE, present[0]) if is_first else None,
                     zorder=2.5,
                 )
             if lower is not None:
@@ -221,13 +246,15 @@ class MeanCurveDisplay:
                         color=colour,
                         alpha=0.18,
                         linewidth=2 if is_point else 0,
-                        label=self._band_label() if is_first else None,
+                        label=band_label if is_first else None,
                         zorder=1.5,
                     )
                 )
             label = "released mean"
+            if self.name is not None:
+                label = f"released: {literal(self.name)}"
             if n_outputs > len(panels):
-                label = f"released mean, {names[j]}"
+                label = f"{label}, {names[j]}"
             drawn = self._draw_mean(panel, t, mean[:, j], j, colour, label)
             lines.append(drawn[0])
             pale += drawn[1:]
@@ -270,7 +297,9 @@ class MeanCurveDisplay:
         reached = few.copy()
         reached[1:] |= few[:-1]
         reached[:-1] |= few[1:]
-        style |= {"linestyle": ":", "alpha": 0.6, "label": None if j else _FEW_LABEL}
+        _, present = panel.get_legend_handles_labels()
+        label = None if j else _new(_FEW_LABEL, present)
+        style |= {"linestyle": ":", "alpha": 0.6, "label": label}
         pale = np.where(reached, mean, np.nan)
         return lines + panel.plot(points, pale, marker=marker, **style)
 
@@ -328,3 +357,13 @@ class MeanCurveDisplay:
     def _band_label(self) -> str:
         level = "" if self.level is None else f"{100 * self.level:g}% band: "
         return f"{level}privacy noise only, not sampling error"
+
+
+def _is_release(label: str) -> bool:
+    """Whether a label names a mean, and not a part of it."""
+    return label.startswith("released") and label != _FEW_LABEL
+
+
+def _new(label: str, present: list[str]) -> str | None:
+    """A label that the legend does not have yet."""
+    return None if label in present else label

@@ -6,12 +6,10 @@ and the number of coefficients ask for. The true trace is drawn on request only.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ..curves import as_curves
 from ._frame import (
     COLOURS,
     NEEDS_MATPLOTLIB,
@@ -20,8 +18,17 @@ from ._frame import (
     dress,
     literal,
     scale_bar,
+    shares_both_axes,
     write_above,
     write_around,
+)
+from ._trace_facts import (
+    axes_of,
+    check_outputs,
+    domain_of,
+    n_outputs,
+    true_trace,
+    typical_noise,
 )
 
 _TRUE_COLOUR = "#c2185b"
@@ -65,6 +72,9 @@ class TraceDisplay:
         *Public.* Names of the values, or of both coordinates.
     unit : str, default=None
         *Public.* The unit of the values.
+    legend : bool, default=True
+        *Public.* Whether the axes have a legend. Small panels side by side may share
+        one: ``figure.legend(*ax.get_legend_handles_labels())``.
 
     Attributes
     ----------
@@ -107,6 +117,7 @@ class TraceDisplay:
         name: str | None = None,
         labels: Any = None,
         unit: str | None = None,
+        legend: bool = True,
     ) -> None:
         self.t = t
         self.values = values
@@ -118,6 +129,7 @@ class TraceDisplay:
         self.name = name
         self.labels = labels
         self.unit = unit
+        self.legend = legend
 
     @classmethod
     def from_estimator(
@@ -127,9 +139,12 @@ class TraceDisplay:
         *,
         grid: Any = None,
         compare: bool = False,
+        title: str | None = None,
         name: str | None = None,
         labels: Any = None,
         unit: str | None = None,
+        legend: bool = True,
+        guarantee: Any = None,
         ax: Any = None,
     ) -> TraceDisplay:
         """Release one trace, which is charged once, and draw it.
@@ -146,12 +161,18 @@ class TraceDisplay:
         compare : bool, default=False
             Draw the true trace as well, within bounds and domain, and keep it in
             `true`. Such a picture, and such a display, must not be published.
+        title : str, default=None
+            *Public.* The guarantee in few words, above the trace.
         name : str, default=None
             *Public.* A name for the legend.
         labels : str or tuple of two str, default=None
             *Public.* Names of the values, or of both coordinates.
         unit : str, default=None
             *Public.* The unit of the values.
+        legend : bool, default=True
+            *Public.* Whether the axes have a legend.
+        guarantee : object, default=None
+            *Public.* Other words for the guarantee; None takes the estimator's own.
         ax : matplotlib Axes, default=None
             Where to draw, as in `plot`.
 
@@ -165,11 +186,11 @@ class TraceDisplay:
             raise ValueError(
                 "a display shows one trace: pass X[[i]], and draw several into one ax"
             )
-        n_outputs = _check_outputs(_n_outputs(X))
+        count = check_outputs(n_outputs(X))
         # What may be refused is read before the release, and only then.
-        true = _true_trace(estimator, X, n_outputs) if compare else None
+        true = true_trace(estimator, X, count) if compare else None
         if grid is None:
-            grid = np.linspace(*_domain_of(estimator, X), _N_POINTS)
+            grid = np.linspace(*domain_of(estimator, X), _N_POINTS)
         display = cls(
             grid,
             estimator.transform(X, grid=grid)[0],
@@ -178,11 +199,13 @@ class TraceDisplay:
             n_coefficients=(
                 None if estimator.pieces == "svt" else estimator.n_coefficients_
             ),
-            guarantee=estimator.guarantee_,
+            guarantee=estimator.guarantee_ if guarantee is None else guarantee,
+            title=title,
             true=true,
             name=name,
             labels=labels,
             unit=unit,
+            legend=legend,
         )
         return display.plot(ax)
 
@@ -196,9 +219,11 @@ class TraceDisplay:
         n_coefficients: int | None = None,
         guarantee: Any = None,
         title: str | None = None,
+        true: Any = None,
         name: str | None = None,
         labels: Any = None,
         unit: str | None = None,
+        legend: bool = True,
     ) -> TraceDisplay:
         """Show a curve that was released already; nothing is charged.
 
@@ -212,12 +237,17 @@ class TraceDisplay:
             *Public.* As in the constructor.
         guarantee, title : object and str, default=None
             *Public.* As in the constructor.
+        true : array-like, default=None
+            *Private.* The true trace, as in the constructor: such a picture must not be
+            published.
         name : str, default=None
             *Public.* A name for the legend.
         labels : str or tuple of two str, default=None
             *Public.* Names of the values, or of both coordinates.
         unit : str, default=None
             *Public.* The unit of the values.
+        legend : bool, default=True
+            *Public.* Whether the axes have a legend.
 
         Returns
         -------
@@ -233,9 +263,11 @@ class TraceDisplay:
             n_coefficients=n_coefficients,
             guarantee=guarantee,
             title=title,
+            true=true,
             name=name,
             labels=labels,
             unit=unit,
+            legend=legend,
         )
 
     def plot(self, ax: Any = None) -> TraceDisplay:
@@ -265,7 +297,7 @@ class TraceDisplay:
             label = None if _TRUE in present else _TRUE
             x, y = np.asarray(self.true, dtype=float).T
             (self.true_line_,) = ax.plot(x, y, label=label, **style)
-        x, y = _axes_of(t, values)
+        x, y = axes_of(t, values)
         self.noise_ = None
         noise_label = self._noise_label(is_plane)
         if self.noise is not None and not is_plane and noise_label not in present:
@@ -299,7 +331,7 @@ class TraceDisplay:
                 f"(n_points, n_outputs), got {t.shape} and {values.shape}"
             )
         values = values.reshape(len(t), -1)
-        _check_outputs(values.shape[1])
+        check_outputs(values.shape[1])
         return t, values
 
     def _noise_label(self, is_plane: bool) -> str:
@@ -327,28 +359,13 @@ class TraceDisplay:
         ax.set_xlabel(labels[0] if is_plane else "t")
         dress(ax, axis="both" if is_plane else "y")
         if is_plane:
-            ax.set_aspect("equal", adjustable="datalim")
+            # Limits that other panels share cannot be moved to make room.
+            is_shared = shares_both_axes(ax)
+            ax.set_aspect("equal", adjustable="box" if is_shared else "datalim")
         write = write_around if is_plane else write_above
-        if self.title is None:
-            write(ax, self.guarantee)
-        else:
-            write(
-                ax, self.title, None if self.guarantee is None else str(self.guarantee)
-            )
-
-
-def typical_noise(estimator: Any, X: Any = None) -> float:
-    """The root of the expected squared noise, an average over the domain."""
-    low, high = _domain_of(estimator, X)
-    return math.sqrt(estimator.expected_error() / (high - low))
-
-
-def _domain_of(estimator: Any, X: Any) -> tuple[float, float]:
-    """The public domain: as stated, or that of curves, or from 0 to 1."""
-    if estimator.domain is not None:
-        return estimator.domain
-    found = getattr(X, "domain", None) if estimator.parameter == "time" else None
-    return (0.0, 1.0) if found is None else found
+        note = None if self.guarantee is None else str(self.guarantee)
+        words = (self.guarantee,) if self.title is None else (self.title, note)
+        write(ax, *words, legend=self.legend)
 
 
 def _pyplot() -> Any:
@@ -357,43 +374,6 @@ def _pyplot() -> Any:
     except ImportError:
         raise ImportError(NEEDS_MATPLOTLIB) from None
     return plt
-
-
-def _n_outputs(X: Any) -> int:
-    """The number of outputs of the first row of any form of data."""
-    if hasattr(X, "n_outputs"):
-        return int(X.n_outputs)
-    if hasattr(X, "columns"):  # a wide frame
-        return 1
-    return int((*np.shape(X[0]), 1)[1])
-
-
-def _check_outputs(n_outputs: int) -> int:
-    if n_outputs not in (1, 2):
-        raise ValueError(
-            f"a display shows one or two outputs, got {n_outputs}: choose some of them"
-        )
-    return n_outputs
-
-
-def _true_trace(estimator: Any, X: Any, n_outputs: int) -> np.ndarray:
-    """The trace as it was observed, within the public bounds, shape (n, 2)."""
-    if estimator.parameter == "arc length":
-        if n_outputs == 1:
-            raise ValueError("compare needs times, or two outputs")
-        X = X if hasattr(X, "n_outputs") else np.asarray(X, dtype=float)
-    curves = as_curves(
-        X, grid=estimator.grid, domain=estimator.domain, missing=estimator.missing
-    )
-    t = curves.grid if curves.is_regular else curves.times
-    values = np.clip(curves.values.reshape(len(t), -1), *estimator.bounds)
-    low, high = estimator.domain
-    return np.stack(_axes_of(t, values), axis=1)[(t >= low) & (t <= high)]
-
-
-def _axes_of(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is drawn to the right, and what upwards."""
-    return (values[:, 0], values[:, 1]) if values.shape[1] == 2 else (t, values[:, 0])
 
 
 def _is_release(label: str) -> bool:

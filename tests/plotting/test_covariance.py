@@ -102,7 +102,7 @@ def test_correlation_divides_by_deviations_and_greys_what_has_none():
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        (None, "released covariance, squared unit"),
+        (None, "released covariance"),
         ("kW", "released covariance, kW²"),
         ("m/s", "released covariance, (m/s)²"),
         ("$", r"released covariance, (\$)²"),

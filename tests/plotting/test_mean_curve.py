@@ -260,3 +260,36 @@ def test_line_is_whole_where_many_are_observed():
 def test_what_is_not_fitted_is_not_drawn(display, model):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         display.from_estimator(model)
+
+
+def test_a_second_mean_has_another_colour_and_a_name():
+    _, ax = plt.subplots()
+    for k, name in enumerate(("sick", "$well$")):
+        mean = T + 3 * k
+        display = MeanCurveDisplay(
+            T, mean, mean - 1, mean + 1, reference=mean, name=name
+        ).plot(ax)
+        assert display.reference_line_.get_color() == display.line_.get_color()
+    curves = [line for line in ax.lines if line.get_linestyle() == "-"]
+    assert len({line.get_color() for line in curves}) == 2
+    assert legend_of(display) == [
+        "released: sick",
+        r"released: \$well\$",
+        "privacy noise only, not sampling error",
+        "reference",
+    ]
+    low, high = ax.get_ylim()
+    assert low < 0
+    assert 4 < high < 8  # the room for the legend is made once
+    plain = [MeanCurveDisplay(T, T + k).plot(ax) for k in range(2)]
+    assert len({each.line_.get_color() for each in plain}) == 2
+
+
+def test_a_second_mean_of_outputs_has_other_colours_in_each_panel():
+    mean = np.stack([T, -T], axis=1)
+    first = MeanCurveDisplay(T, mean).plot()
+    second = MeanCurveDisplay(T, mean + 1, coverage=np.zeros_like(T)).plot(first.ax_)
+    third = MeanCurveDisplay(T, mean + 2).plot(first.ax_)
+    for j in range(2):
+        colours = {each.line_[j].get_color() for each in (first, second, third)}
+        assert len(colours) == 3

@@ -305,3 +305,43 @@ def test_names_with_dollars_are_names():
     )
     display.figure_.canvas.draw()
     assert display.ax_.get_xlabel().startswith(r"\$x^\$")
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_panels_may_share_both_axes(share):
+    """matplotlib refuses, when it draws, to move limits that are shared."""
+    figure, panels = plt.subplots(1, 2, sharex=share, sharey=share)
+    for k, panel in enumerate(panels):
+        TraceDisplay(T, WALK * (1 + k), noise=5.0).plot(panel)
+    figure.canvas.draw()
+    for k, panel in enumerate(panels):
+        corner, along, up = panel.transData.transform([[0, 0], [1, 0], [0, 1]])
+        assert_allclose(along[0] - corner[0], up[1] - corner[1])
+        low, high = panel.get_ylim()
+        assert low < (1 + k) * WALK[:, 1].min()
+        assert high > (1 + k) * WALK[:, 1].max()
+    assert (panels[0].get_ylim() == panels[1].get_ylim()) == share
+
+
+def test_a_small_panel_may_have_few_words():
+    model = fitted(WALK[None], random_state=0)
+    _, panels = plt.subplots(1, 3, figsize=(7, 3))
+    for panel, words in zip(panels, ({}, {"guarantee": "odds 3"}, {}), strict=True):
+        TraceDisplay.from_estimator(
+            model, WALK[None], ax=panel, title="25 m", legend=False, **words
+        )
+        assert panel.get_legend() is None
+        assert panel.get_title(loc="left") == "25 m"
+    long = TraceDisplay(T, WALK, guarantee=model.guarantee_, legend=False)
+    title = long.plot(panels[0]).ax_._left_title
+    whole = TraceDisplay(T, WALK, guarantee=model.guarantee_).plot().ax_._left_title
+    assert title.get_fontsize() < whole.get_fontsize()
+    assert "SEEDED" in title.get_text()
+
+
+def test_the_true_trace_may_stand_beside_a_released_curve():
+    [curve] = fitted(WALK[None]).release(WALK[None])
+    display = TraceDisplay.from_curve(curve, true=WALK).plot()
+    assert_array_equal(display.true_line_.get_xydata(), WALK)
+    assert "true (do not publish)" in legend_of(display)
+    assert TraceDisplay.from_curve(curve).plot().true_line_ is None
