@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import KernelDensity
 from sklearn.utils import metadata_routing
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +20,7 @@ from .._validation import check_count, check_interval, check_positive
 from ..basis._bernstein_operator import BernsteinOperator
 from ..blocks import open_rows
 from ..exceptions import PrivacyError
-from ..gaussian_process import GaussianKernel, Kernel
+from ..gaussian_process import Kernel
 from ..gaussian_process import _wrapped as wrapped
 from ..gaussian_process._rows import (
     PrivateRows,
@@ -192,7 +191,7 @@ class BernsteinReleaser(PrivateEstimator):
         epsilon = check_positive(self.epsilon, "epsilon")
         bits = random_bits(self.random_state)
         self._check_parameters()
-        is_density = isinstance(self.estimator, KernelDensity | GaussianKernel)
+        is_density = wrapped.is_density(self.estimator)
         rows = open_rows(X, None if is_density else y, groups=groups)
         data = rows.read(RowReading(public_center(self, self.bounds)))
         n_columns = data.points.shape[1]
@@ -316,8 +315,8 @@ class BernsteinReleaser(PrivateEstimator):
     def _values(self, n: int, low: np.ndarray, high: np.ndarray) -> Values:
         """What is released, from the parameters alone."""
         estimator, n_axes = self.estimator, len(low)
-        if isinstance(estimator, KernelDensity | GaussianKernel):
-            if isinstance(estimator, KernelDensity):
+        if wrapped.is_density(estimator):
+            if wrapped.is_sklearns_density(estimator):
                 wrapped._check_unfitted(estimator)
             wrapped._check_derived(self)
             if self.y_bounds is not None:

@@ -8,8 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.neighbors import KernelDensity
 from sklearn.utils import Tags, metadata_routing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -21,7 +19,6 @@ from ..exceptions import PrivacyError
 from ..noise import FixedPoint, IndependentGaussian, random_bits, release_lattice
 from ._adapters import Expansion, StatedFunction
 from ._calibration import GaussianBudget
-from ._kernels import GaussianKernel
 from ._nodes import public_expansion
 from ._rows import (
     PrivateRows,
@@ -32,7 +29,7 @@ from ._rows import (
     targets_within,
     with_targets,
 )
-from ._wrapped import Function, wrapped_function
+from ._wrapped import Function, is_density, is_ridge, wrapped_function
 
 
 class GaussianProcessReleaser(PrivateEstimator):
@@ -214,16 +211,16 @@ class GaussianProcessReleaser(PrivateEstimator):
         budget = GaussianBudget(self.epsilon, self.delta, self.rho, self.calibration)
         bits = random_bits(self.random_state)
         self._check_parameters()
-        is_density = isinstance(self.estimator, KernelDensity | GaussianKernel)
-        rows = open_rows(X, None if is_density else y, groups=groups)
+        is_plain = is_density(self.estimator)
+        rows = open_rows(X, None if is_plain else y, groups=groups)
         data = rows.read(RowReading(public_center(self, self.bounds)))
         n_columns = data.points.shape[1]
         low, high = read_box(self.bounds, n_columns)
         function = wrapped_function(self, low, high)
-        if not is_density:
+        if not is_plain:
             rows.map(partial(with_targets, self._targets(function)))
         n, unit = rows.people(len(data.points))
-        if unit == "person" and not is_density:
+        if unit == "person" and not is_plain:
             raise PrivacyError(
                 "groups is supported for densities only: for this estimator make one "
                 "row of each person's rows first"
@@ -239,7 +236,7 @@ class GaussianProcessReleaser(PrivateEstimator):
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: coordinates of the function in the expansion.
             rows.map(partial(_within, low, high, function.origin))
-            compute = rows.sum if is_density else rows.alone
+            compute = rows.sum if is_plain else rows.alone
             value = compute(partial(_coordinates, function, n, expansion))
 
             # Step 2: charge, then draw the noise once.
@@ -335,7 +332,7 @@ class GaussianProcessReleaser(PrivateEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = isinstance(self.estimator, KernelRidge)
+        tags.target_tags.required = is_ridge(self.estimator)
         return tags
 
 

@@ -26,18 +26,16 @@ Function = DensityFunction | RidgeFunction | StatedFunction
 def wrapped_function(owner: Any, low: np.ndarray, high: np.ndarray) -> Function:
     """The function that the parameters of a releaser describe, on a box of points."""
     estimator = owner.estimator
-    density = if_loaded("sklearn.neighbors", "KernelDensity")
-    ridge = if_loaded("sklearn.kernel_ridge", "KernelRidge")
-    if isinstance(estimator, (density, ridge)):
+    if is_sklearns_density(estimator) or is_ridge(estimator):
         _check_unfitted(estimator)
-    if isinstance(estimator, (density, GaussianKernel)):
+    if is_density(estimator):
         _check_derived(owner)
         if owner.y_bounds is not None:
             raise ValueError("y_bounds has no meaning for a density: leave it out")
         bump = _bump(estimator)
         kernel = bump if owner.kernel is None else owner.kernel
         return DensityFunction(bump, kernel, low, high)
-    if isinstance(estimator, ridge):
+    if is_ridge(estimator):
         _check_derived(owner)
         return _ridge(estimator, owner, low)
     if isinstance(estimator, Kernel | type) or not callable(estimator):
@@ -47,6 +45,21 @@ def wrapped_function(owner: Any, low: np.ndarray, high: np.ndarray) -> Function:
             f"function of points; got {estimator!r}"
         )
     return stated_function(estimator, owner.kernel, owner.sensitivity)
+
+
+def is_density(estimator: Any) -> bool:
+    """Whether it stands for a kernel density estimate."""
+    return is_sklearns_density(estimator) or isinstance(estimator, GaussianKernel)
+
+
+def is_sklearns_density(estimator: Any) -> bool:
+    """Whether it is a KernelDensity of scikit-learn."""
+    return isinstance(estimator, if_loaded("sklearn.neighbors", "KernelDensity"))
+
+
+def is_ridge(estimator: Any) -> bool:
+    """Whether it is a KernelRidge of scikit-learn."""
+    return isinstance(estimator, if_loaded("sklearn.kernel_ridge", "KernelRidge"))
 
 
 def _check_unfitted(estimator: Any) -> None:
