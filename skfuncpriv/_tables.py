@@ -53,6 +53,10 @@ SERIES = (
     "curve in each row (one curve: s.to_frame().T)"
 )
 LAZY = "A lazy frame holds no data yet: call .collect() first"
+IN_BLOCKS = (
+    "Rows in blocks, or an object of dask, would all be collected here: call .compute()"
+    " first, where that is meant"
+)
 
 _MISSING_TYPES = ("NoneType", "NAType")
 
@@ -62,6 +66,7 @@ def as_numbers(values: Any) -> np.ndarray:
 
     A float64 array is returned as it is, without a copy.
     """
+    refuse_blocks(values)
     if sparse.issparse(values):
         raise TypeError(SPARSE)
     if isinstance(values, np.matrix):
@@ -94,8 +99,15 @@ def indexed(X: Any) -> Any:
     return frames[0] if frames else X
 
 
+def refuse_blocks(X: Any) -> None:
+    """Refuse what NumPy would collect without a word."""
+    if hasattr(type(X), "__dask_graph__") or hasattr(type(X), "n_blocks"):
+        raise TypeError(IN_BLOCKS)
+
+
 def refuse_no_table(X: Any) -> None:
     """Refuse a series and a lazy frame by name; other forms are for later checks."""
+    refuse_blocks(X)
     if hasattr(type(X), "collect"):
         raise TypeError(LAZY)
     if hasattr(type(X), "to_frame") and not is_frame(X):

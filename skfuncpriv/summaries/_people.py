@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._observations import encode_labels
+from .._tables import refuse_blocks
 from ..noise._lattice import FloatArray, IntArray
 from ._ball import BallContributions
 
@@ -48,6 +49,7 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     >>> person_codes(["ann", "bob", "ann"], 3)[1]
     2
     """
+    refuse_blocks(groups)
     if isinstance(groups, np.ma.MaskedArray):
         raise ValueError(_BAD_LABELS)
     is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people

@@ -1,0 +1,81 @@
+"""No estimator collects the rows of an object of dask where it is called.
+
+Whatever comes back to the client passes through the scheduler, so a scheduler that
+looks at it sees everything: `compute`, `np.asarray`, `len` and what libraries do.
+"""
+
+import dask
+import numpy as np
+import pytest
+from dask import array as da
+from sklearn.base import clone
+
+from skfuncpriv.blocks._tasks import Counted, Refusal
+from tests.test_common import CENTRAL, LOCAL, central_case
+
+MEANT = "blocks|dask|in memory"
+
+
+def one_of_each(estimators):
+    """The first estimator of every class."""
+    return {type(each).__name__: each for each in reversed(estimators)}
+
+
+@pytest.fixture
+def returned():
+    """All that a scheduler handed to this process."""
+    results = []
+
+    def get(graph, keys, **how):
+        found = dask.get(graph, keys, **how)
+        results.extend(found)
+        return found
+
+    with dask.config.set(scheduler=get):
+        yield results
+
+
+def leaves(result):
+    """What nested lists of results hold."""
+    if type(result) not in (list, tuple):
+        return [result]
+    return [leaf for part in result for leaf in leaves(part)]
+
+
+def lazy(table):
+    table = np.asarray(table)
+    return da.from_array(table, chunks=(7, *table.shape[1:]))
+
+
+def test_the_scheduler_sees_what_is_collected(returned):
+    rows = lazy(np.ones((20, 3)))
+    np.asarray(rows)
+    rows.sum().compute()
+    assert [np.shape(x) for x in returned] == [(20, 3), ()]
+
+
+@pytest.mark.parametrize("name", one_of_each(CENTRAL))
+def test_fit_collects_nothing(returned, name):
+    estimator = one_of_each(CENTRAL)[name]
+    case = central_case(estimator)
+    y = None if case.y is None else lazy(case.y)
+    model = clone(estimator)
+    try:
+        model.fit(lazy(case.X), y)
+    except (TypeError, ValueError) as error:
+        assert any(word in str(error) for word in MEANT.split("|"))  # noqa: PT017
+        assert not hasattr(model, "guarantee_")
+    else:
+        assert any(isinstance(result, Counted) for result in returned)
+    others = [x for x in leaves(returned) if not isinstance(x, Counted | Refusal)]
+    assert sum(map(np.size, others)) <= 6  # lengths, and a helper's one truth
+
+
+@pytest.mark.parametrize("name", one_of_each(LOCAL))
+def test_local_estimators_compute_nothing(returned, name):
+    estimator = one_of_each(LOCAL)[name]
+    rows = lazy(np.linspace(0.0, 9.0, 240).reshape(40, 6))
+    released = clone(estimator).fit(rows).transform(rows)
+    assert returned == []
+    assert isinstance(released, da.Array)
+    assert released.compute().shape[0] == 40
