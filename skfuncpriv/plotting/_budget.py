@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
-from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, literal
+from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, letters, literal
 
+_COLUMNS, _PAD, _ROW = 3, 8, 14  # of the legend; points around it, and of its rows
 _NAMED = 5  # labels with a colour of their own; the others share a grey
 
 
@@ -60,7 +62,9 @@ class BudgetDisplay:
         self.title = title
 
     @classmethod
-    def from_ledger(cls, ledger: Any, ax: Any = None) -> BudgetDisplay:
+    def from_ledger(
+        cls, ledger: Any, ax: Any = None, *, title: str | None = None
+    ) -> BudgetDisplay:
         """Draw a ledger, or a scope of one.
 
         Parameters
@@ -69,7 +73,10 @@ class BudgetDisplay:
             The ledger; parts of partitions are drawn one by one, from ledgers of
             their own scopes, as their charges do not add up.
         ax : matplotlib Axes, default=None
-            Where to draw, as in `plot`.
+            Where to draw, as in `plot`: for scopes, one each of
+            ``plt.subplots(n, sharex=True)``.
+        title : str, default=None
+            Words above the picture; None names the scope, if it is one, and the budget.
 
         Returns
         -------
@@ -87,7 +94,10 @@ class BudgetDisplay:
         if amounts and abs(total - spent) > 1e-9 * max(total, spent):
             amounts = {"releases": spent}  # parts of partitions do not add up
         budget = getattr(ledger.budget, name)
-        return cls(amounts, budget, name=name, title=str(ledger.budget)).plot(ax)
+        if title is None:
+            scope = f"{ledger.scope_name}: " if ledger.scope_name else ""
+            title = f"{scope}{ledger.budget}"
+        return cls(amounts, budget, name=name, title=title).plot(ax)
 
     def plot(self, ax: Any = None) -> BudgetDisplay:
         """Draw one bar in pieces.
@@ -121,19 +131,29 @@ class BudgetDisplay:
         style = {"facecolor": "none", "edgecolor": "0.6", "linestyle": "--"}
         self._draw(start, left, f"left: {left:.4g}", **style)
         dress(ax, axis="x")
-        ax.set(xlabel=self.name, yticks=[], xlim=(0, 1.02 * max(self.budget, spent)))
+        ax.set(xlabel=self.name, yticks=[])
+        ax.set_xlim(0, max(1.02 * max(self.budget, spent), _right_of_others(ax)))
         ax.spines["left"].set_visible(False)
         ax.legend(
             loc="lower left",
             bbox_to_anchor=(0, 1),
-            ncols=3,
+            ncols=_COLUMNS,
             fontsize="small",
             frameon=0,
         )
         if self.title is not None:
-            ax.figure.suptitle(self.title, fontsize="small", color="0.35")
+            n_rows = -(-len(self.bars_) // _COLUMNS)
+            text = textwrap.fill(literal(self.title), width=letters(ax))
+            style = {"fontsize": "small", "color": "0.35", "loc": "left"}
+            ax.set_title(text, pad=_PAD + _ROW * n_rows, **style)  # above the legend
         return self
 
     def _draw(self, start: float, width: float, label: str, **style: Any) -> None:
         bar = self.ax_.barh(0, width, left=start, height=0.6, label=label, **style)
         self.bars_.append(bar)
+
+
+def _right_of_others(ax: Any) -> float:
+    """Where bars end in the panels that share this axis: one scale for all of them."""
+    others = [each for each in ax.get_shared_x_axes().get_siblings(ax) if each != ax]
+    return max((each.get_xlim()[1] for each in others if each.patches), default=0.0)

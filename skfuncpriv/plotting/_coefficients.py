@@ -1,7 +1,8 @@
 """The picture of released coefficient functions, one panel for each.
 
 The band says how far the noise alone may have moved a point. How far the coefficients
-of these people are from those of a population is not in it: the legend says so.
+of these people are from those of a population, and how far the penalty draws them
+towards zero, is not in it: the legend says so.
 """
 
 from __future__ import annotations
@@ -218,7 +219,8 @@ or list of arrays
                 linewidth=2 if t.size == 1 else 0,
                 label=(
                     f"{100 * self.level:g}% band, approximate: privacy noise at a "
-                    "point before denoising, not sampling error"
+                    "point before denoising; sampling error and what the penalty "
+                    "shrinks are not in it"
                 ),
                 zorder=1.5,
             )

@@ -14,8 +14,8 @@ from .released import Released, boxes_of, legend_of
 
 T = np.linspace(0, 2, 7)
 BAND = (
-    "95% band, approximate: privacy noise at a point before denoising, not sampling "
-    "error"
+    "95% band, approximate: privacy noise at a point before denoising; sampling error "
+    "and what the penalty shrinks are not in it"
 )
 WORDS = "epsilon = 1, delta = 0, replace-one neighbours, per person, seeded " * 3
 Z = 1.959963985

@@ -104,6 +104,28 @@ def test_a_budget_is_drawn_by_label(tmp_path):
     plt.close("all")
 
 
+def test_scopes_are_drawn_beside_each_other_on_one_scale(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=3.0)
+    guarantee = PrivacyGuarantee(definition="pure-dp", epsilon=0.5)
+    _, panels = plt.subplots(3, figsize=(7, 6), sharex=True, layout="constrained")
+    shares = {"Ada $a$": 2.0, "Ben": 0.5, "Cleo": 0.25}
+    for (name, share), ax in zip(shares.items(), panels, strict=True):
+        scope = BudgetLedger(ledger.add_scope(name, epsilon=share))
+        if name == "Ben":
+            scope.charge(guarantee, "mean")
+        display = BudgetDisplay.from_ledger(scope, ax)
+        title = ax.get_title(loc="left").replace("\n", " ")
+        assert title == f"{name}: {scope.budget}".replace("$", r"\$")
+        assert sum(bar[0].get_width() for bar in display.bars_) == share
+    assert {ax.get_xlim() for ax in panels} == {(0.0, 2.04)}
+    panels[0].figure.canvas.draw()
+    for ax in panels:  # the title stands above the legend
+        legend = ax.get_legend().get_window_extent()
+        assert ax._left_title.get_window_extent().y0 >= legend.y1 - 8
+    assert BudgetDisplay.from_ledger(scope, title="x").ax_.get_title(loc="left") == "x"
+    plt.close("all")
+
+
 def test_parts_of_a_partition_are_not_added(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=2.0)
     guarantee = PrivacyGuarantee(definition="pure-dp", epsilon=0.5)

@@ -80,55 +80,16 @@ for record in ledger.history():
 print("left:", ledger.remaining)
 
 # %%
-# The same as a picture: every charge in its share, in the order in which they came.
+# The same as a picture, share by share. What was refused is not in it: it has cost
+# nothing.
 
-figure, ax = plt.subplots(figsize=(9, 3.6), layout="constrained")
-limits = {"Ada": 1.75, "Ben": 1.25}
-colours = {"ICLPMean": "#2a5c8a", "PrivateKDE": "#b5532a"}
-for row, (name, limit) in enumerate(limits.items()):
-    start = 0.0
-    for record in ledger.history():
-        if record.scope != name:
-            continue
-        cost, colour = record.guarantee.epsilon, colours[record.label]
-        ax.barh(row, cost, left=start, color=colour, edgecolor="white", height=0.6)
-        text = f"{record.label}\n{cost:g}"
-        ax.text(
-            start + cost / 2,
-            row,
-            text,
-            ha="center",
-            va="center",
-            color="white",
-            fontsize="small",
-        )
-        start += cost
-    ax.barh(
-        row,
-        limit - start,
-        left=start,
-        height=0.6,
-        color="white",
-        edgecolor="0.6",
-        hatch="///",
-        label=None if row else "left",
-    )
-ax.barh(
-    1,
-    0.5,
-    left=1.0,
-    height=0.72,
-    color="none",
-    edgecolor="#c2185b",
-    linestyle="--",
-    linewidth=1.5,
-    label="refused: 0.5",
+from skfuncpriv import BudgetDisplay
+
+figure, panels = plt.subplots(
+    2, figsize=(8, 4.4), sharex=True, sharey=True, layout="constrained"
 )
-ax.set_yticks(range(2), limits)
-ax.invert_yaxis()
-ax.set(xlabel="epsilon", xlim=(0, 1.9))
-ax.spines[["top", "right"]].set_visible(False)
-_ = ax.legend(frameon=False, loc="lower right")
+for share, ax in zip((ada, ben), panels, strict=True):
+    BudgetDisplay.from_ledger(BudgetLedger(share), ax)
 
 # %%
 # The releases

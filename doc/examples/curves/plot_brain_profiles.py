@@ -75,24 +75,15 @@ def mean_of_people(rows, who):
     return weights @ rows / weights.sum()
 
 
-truth = [
-    mean_of_people(patients, patient_of_row),
-    mean_of_people(controls, control_of_row),
-]
-bands = zip(sick.noise_band(0.95), well.noise_band(0.95), strict=True)
-lower, upper = (np.stack(ends, axis=1) for ends in bands)
-
 figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
-MeanCurveDisplay(
-    place,
-    np.stack([sick.mean_, well.mean_], axis=1),
-    lower,
-    upper,
-    np.stack(truth, axis=1),
-    together,
-    level=0.95,
-    names=["patients", "controls"],
-).plot(ax)
+for name, group, rows, who in (
+    ("patients", sick, patients, patient_of_row),
+    ("controls", well, controls, control_of_row),
+):
+    truth = mean_of_people(rows, who)
+    MeanCurveDisplay.from_estimator(
+        group, ax, reference=truth, name=name, guarantee=together
+    )
 _ = ax.set(xlabel="place along the tract, from end to end", ylabel="anisotropy")
 
 # %%
