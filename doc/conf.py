@@ -109,6 +109,7 @@ API = (
     ("skfuncpriv.noise", "Noise laws"),
     ("skfuncpriv.denoise", "Denoising"),
     ("skfuncpriv.curves", "Curves"),
+    ("skfuncpriv.blocks", "Rows in blocks, and dask"),
     ("skfuncpriv.plotting", "Displays"),
     ("skfuncpriv.datasets", "Data sets"),
     ("skfuncpriv.exceptions", "Errors and warnings"),

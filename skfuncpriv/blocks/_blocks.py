@@ -53,6 +53,17 @@ class Blocks:
     Blocks are read one by one, or by the workers of ``joblib.parallel_config``; a bar
     of progress counts them after two seconds where somebody looks.
 
+    *Dask.* Arrays and frames of dask are given to ``fit`` as they are, and summed where
+    their scheduler runs: only sums and numbers of people come back. A partition is made
+    anew for every pass (one for people, if there are labels, then one for each exact
+    sum), so what is costly to make is better kept there by ``persist``, and it must be
+    the same whenever it is made. That the number of people is the same is checked each
+    time; that the rows are, nobody can check: of rows that change between passes (a
+    sample without a seed, a file that is written) each pass sees other ones, and a
+    release of two rounds then is one of two data sets. Errors of functions that make
+    partitions are those functions' own, and dask may write down what they were called
+    with.
+
     Examples
     --------
     >>> import numpy as np

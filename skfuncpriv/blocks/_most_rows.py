@@ -25,14 +25,6 @@ def most_rows_of_a_person(X: Any, groups: Any) -> int:
     -------
     int
         The number, *private* until a ledger shows it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dask import array
-    >>> from skfuncpriv.blocks import most_rows_of_a_person
-    >>> most_rows_of_a_person(array.ones((3, 2)), np.array(["ann", "bob", "ann"]))
-    2
     """
     if isinstance(groups, list | tuple):
         groups = np.array(groups, dtype=object)
