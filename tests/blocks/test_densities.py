@@ -39,9 +39,9 @@ MODELS = {
     ),
 }
 RNG = np.random.default_rng(0)
-POINTS = RNG.normal(0.5, 0.4, size=(40, 2))
-WEIGHTS = RNG.uniform(0, 3, 40)  # some above the cap
-PEOPLE = np.array([f"p{k}" for k in RNG.integers(0, 15, 40)])
+POINTS = RNG.normal(0.5, 0.4, size=(30, 2))
+WEIGHTS = RNG.uniform(0, 3, 30)  # some above the cap
+PEOPLE = np.array([f"p{k}" for k in RNG.integers(0, 12, 30)])
 WEIGHTED = [name for name in MODELS if isinstance(MODELS[name], PrivateKDE)]
 each_model = pytest.mark.parametrize("name", MODELS)
 
@@ -103,7 +103,7 @@ def test_one_weight_for_all_rows():
 @pytest.mark.parametrize("bad", [np.nan, "high"])
 def test_refused_before_the_charge_in_any_block(name, bad, tmp_path):
     points = points_of(name).astype(object)
-    points[30, -1] = bad
+    points[25, -1] = bad
     blocks = {"X": Blocks.from_array(points, 13)}
     check_refused(MODELS[name], {"X": points}, blocks, tmp_path / "ledger")
 
