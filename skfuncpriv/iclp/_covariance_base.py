@@ -21,7 +21,7 @@ from ..exceptions import PrivacyError
 from ..noise import random_bits
 from ..summaries import ValueBounds
 from ._contributions import denoised_sum, sum_contributions
-from ._covariance_noise import CovarianceNoise
+from ._covariance_noise import CovarianceNoise, noise_of
 from ._covariance_plan import MECHANISMS, CovariancePlan, plan_covariance
 from ._covariance_steps import (
     add_noise,
@@ -130,7 +130,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         radius = stated_radius(self.radius, values)
         _check_size(plan, values.norm_bound * (radius or 2.0))
         grid = output_grid(self.grid, curves.grid, domain)
-        noise = CovarianceNoise(plan)
+        noise = noise_of(plan)
         warn_if_noise_dominates(
             noise.expected_edge * noise.expected_edge,
             _LARGEST_SIGNAL if radius is None else 1.0,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..noise import SeededBits
+from ..noise import NoiseLaw, SeededBits
 from ._covariance_plan import CovariancePlan
+from ._second_moment import SecondMoment
 
 _RATE = 0.05  # of false alarms
 _MOST_DRAWS, _FEWEST_DRAWS = 2000, 40  # of 40 the largest is taken
@@ -19,8 +21,10 @@ class CovarianceNoise:
 
     Parameters
     ----------
-    plan : CovariancePlan
-        The plan of the release; *public*.
+    moment : SecondMoment
+        The contributions of the release; *public*.
+    law : NoiseLaw
+        The law of the noise of their sum; *public*.
 
     Notes
     -----
@@ -48,13 +52,12 @@ class CovarianceNoise:
     too high. It is a function of what was released and of public laws.
     """
 
-    def __init__(self, plan: CovariancePlan) -> None:
-        moment = plan.moment
+    def __init__(self, moment: SecondMoment, law: NoiseLaw) -> None:
         n_draws = max(_FEWEST_DRAWS, _ENTRIES // moment.n_coordinates**2)
         n_draws = min(n_draws, _MOST_DRAWS)
-        draws = plan.law.sample(n_draws, SeededBits(0, purpose=5)) / moment.n_people
+        draws = law.sample(n_draws, SeededBits(0, purpose=5)) / moment.n_people
         means = moment.first(draws)
-        self._std = moment.first(plan.law.std) / moment.n_people
+        self._std = moment.first(law.std) / moment.n_people
         # In units in which no product of two draws overflows.
         root = max(1.0, float(np.abs(means).max()), math.sqrt(np.abs(draws).max()))
         self._root = root
@@ -83,10 +86,20 @@ class CovarianceNoise:
         rank = math.ceil((n_draws + 1) * (1 - _RATE) + spare)
         return float(largest[min(rank, n_draws) - 1]) * self._root * self._root
 
-    @property
+    @cached_property
     def expected_edge(self) -> float:
         """The edge of residuals whose mean is as long as its noise is expected to be.
 
         If people's residuals have a mean, it is further out.
         """
         return self.edge(self._std)
+
+
+def noise_of(plan: CovariancePlan) -> CovarianceNoise:
+    """The noise of a plan; fits with the same public facts share the draws."""
+    return _noise_of(plan.moment, plan.law)
+
+
+@lru_cache(maxsize=4)  # of up to 16 MB each
+def _noise_of(moment: SecondMoment, law: NoiseLaw) -> CovarianceNoise:
+    return CovarianceNoise(moment, law)

@@ -12,7 +12,7 @@ from skfuncpriv import ICLPCovariance, NoiseDominatesWarning, PrivateFPCA
 from skfuncpriv.basis import CosineBasis
 from skfuncpriv.datasets import make_curves
 from skfuncpriv.iclp import _covariance_noise as module
-from skfuncpriv.iclp._covariance_noise import CovarianceNoise
+from skfuncpriv.iclp._covariance_noise import CovarianceNoise, noise_of
 from skfuncpriv.iclp._covariance_plan import plan_covariance
 from skfuncpriv.noise import SeededBits
 
@@ -68,7 +68,7 @@ def test_identical_curves_have_no_components(mean):
 
 def alarms_of(plan, length, rank, n_trials):
     """Releases with more eigenvalues above the edge than the covariance has."""
-    noise, moment = CovarianceNoise(plan), plan.moment
+    noise, moment = CovarianceNoise(plan.moment, plan.law), plan.moment
     p, n_people = moment.n_coordinates, moment.n_people
     delta = np.full(p, length / np.sqrt(p))
     truth = np.diag(np.where(np.arange(p) < rank, 1 - length**2, 0.0))
@@ -97,7 +97,7 @@ def test_the_edge_is_no_further_than_it_has_to_be(mechanism):
     plan = plan_of(mechanism)
     moment = plan.moment
     mean = np.linspace(-0.2, 0.5, moment.n_coordinates)
-    edge, n_draws = CovarianceNoise(plan).edge(mean), 4000
+    edge, n_draws = noise_of(plan).edge(mean), 4000
     draws = plan.law.sample(n_draws, SeededBits(3)) / moment.n_people
     cross = mean[:, None] * moment.first(draws)[:, None, :]
     first = moment.first(draws)
@@ -108,9 +108,21 @@ def test_the_edge_is_no_further_than_it_has_to_be(mechanism):
     assert 0.04 - error < rate < 0.05 + error
 
 
+def test_draws_are_those_of_the_public_facts():
+    """Shared by fits with the same facts, and by no others."""
+    noise = noise_of(plan_of("gaussian"))
+    assert noise_of(plan_of("gaussian")) is noise
+    for facts in (("laplace",), ("gaussian", 507), ("gaussian", 508, 2.0)):
+        plan = plan_of(*facts)
+        mean = np.zeros(plan.moment.n_coordinates)
+        fresh = CovarianceNoise(plan.moment, plan.law)
+        assert noise_of(plan).edge(mean) == fresh.edge(mean)
+        assert noise_of(plan).edge(mean) != noise.edge(np.zeros(len(noise._std)))
+
+
 def test_the_edge_grows_with_the_mean_and_not_with_its_direction():
     plan = plan_of("spherical")
-    noise, p = CovarianceNoise(plan), plan.moment.n_coordinates
+    noise, p = noise_of(plan), plan.moment.n_coordinates
     edges = [noise.edge(np.eye(p)[0] * length) for length in (0.0, 0.5, 1.0)]
     assert edges[0] < edges[1] < edges[2]
     assert edges[2] > 1.5 * edges[0]
@@ -128,7 +140,7 @@ def test_the_edge_follows_from_the_release_and_its_units():
 
 
 def test_many_functions_have_fewer_draws():
-    noise = CovarianceNoise(plan_of("spherical", 10**6, 8.0, 120))
+    noise = noise_of(plan_of("spherical", 10**6, 8.0, 120))
     assert len(noise._means) == 145
     assert 0 < noise.edge(np.zeros(120)) < 1
 
@@ -136,7 +148,7 @@ def test_many_functions_have_fewer_draws():
 @pytest.mark.parametrize("epsilon", [1e-110, 1e-150])
 def test_noise_near_the_end_of_floats_has_an_edge(epsilon):
     with np.errstate(all="ignore"):
-        edge = CovarianceNoise(plan_of("spherical", epsilon=epsilon)).expected_edge
+        edge = noise_of(plan_of("spherical", epsilon=epsilon)).expected_edge
     assert edge > 1e200
 
 
