@@ -193,7 +193,7 @@ def central_case(estimator):
     kind, mechanism = type(estimator), estimator.get_params().get("mechanism")
     has_length = isinstance(estimator.get_params().get("kernel"), GaussianKernel)
     units = {} if has_length else _UNITS.get(kind, {})
-    case = table_case(estimator, units=units)
+    case = table_case(estimator, n_columns=12, units=units)
     case.X[-1] = -1e300
     return replace(case, is_worst=mechanism in _SHARP.get(kind, ()))
 

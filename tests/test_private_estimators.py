@@ -29,7 +29,7 @@ class Slotted:
 @pytest.mark.filterwarnings("ignore::skfuncpriv.NoiseDominatesWarning")
 @pytest.mark.parametrize("estimator", CENTRAL, ids=name_of)
 def test_the_search_for_secrets_finds_them(estimator):
-    case = table_case(estimator)
+    case = table_case(estimator, n_columns=12)
     model = case.new(estimator, random_state=3)
     X = case.X
     secrets = Secrets(model, case, *case.data)

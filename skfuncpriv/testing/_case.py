@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ._procedure import Procedure
+from ._tools import documented
 
 _QUERIES = ("predict", "transform", "score_samples")
-_N_PEOPLE, _N_COLUMNS = 300, 12
+_N_PEOPLE, _N_COLUMNS, _N_ROWS = 300, 12, 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,21 +97,29 @@ class PrivateCase(Procedure):
         return len(self.X)
 
 
-def table_case(estimator: Any, **facts: Any) -> PrivateCase:
-    """The case of tables: 300 people, 12 columns, the last person moved to an extreme.
+def table_case(
+    estimator: Any, *, n_columns: int | None = None, **facts: Any
+) -> PrivateCase:
+    """The case of tables: 300 people, or 40 rows, the last moved to an extreme.
 
     Parameters
     ----------
     estimator : estimator object
-        It is asked for the data of its queries: arguments of a curve if it has a
-        `domain`, rows otherwise.
+        Its public parameters say what data it takes: labels of its `classes`, curves
+        as targets if it has a `y_domain`, distances if it draws for every row. Queries
+        are arguments of a curve if it has a `domain`, rows otherwise.
+    n_columns : int, default=None
+        The number of columns of X. None is as many as bounds have numbers, else one for
+        densities and what wraps an estimator, else 12.
     **facts : dict
         Parameters of `PrivateCase` that differ.
 
     Returns
     -------
     PrivateCase
-        Values lie between -450 and 890, targets between -1 and 1.
+        Values are spread within the bounds and beyond, from -450 to 890 if these are
+        -500 and 500 or unknown; targets lie between -1 and 1. For an estimator that
+        takes no such table, make a `PrivateCase` of your own.
 
     Examples
     --------
@@ -119,17 +128,74 @@ def table_case(estimator: Any, **facts: Any) -> PrivateCase:
     >>> sorted(table_case(ICLPMean(bounds=(0, 1))).queries)
     ['noise_band', 'predict']
     """
+    parameters = estimator.get_params(deep=False)
+    bounds = parameters.get("bounds", parameters.get("X_bounds"))
+    if n_columns is None:
+        n_columns = _n_columns(estimator, parameters, bounds)
     X, y = random_table()
+    X = _within(X[:, :n_columns], bounds)
     neighbour = X.copy()
     neighbour[-1] = 1e300
-    line = np.linspace(-500, 500, 7)
-    is_curve = hasattr(estimator, "domain") and hasattr(estimator, "predict")
-    points = line if is_curve else np.repeat(line[:, None], _N_COLUMNS, axis=1)
+    known: dict[str, Any] = {"X": X, "y": _targets(parameters, y)}
+    known["neighbour"] = neighbour
+    budget = "epsilon" if parameters.get("rho") is None else "rho"
+    if _draws_for_rows(estimator):
+        known |= {"draws_in": "transform", "budget": {budget: 0.5}}
+        known["ledger"] = {budget: 10.0, "metric": "L2"}
+        if bounds is None:  # coefficients shrink, to where noise decides what is chosen
+            X = X / (10.0 * np.arange(1, n_columns + 1) ** 2)
+        known |= {"X": X[:_N_ROWS], "neighbour": X[:_N_ROWS].copy(), "y": None}
+        known["neighbour"][-1] = 1e300
+        return PrivateCase(**known | facts)
+    if budget == "rho":
+        known |= {"budget": {"rho": 5.0}, "ledger": {"rho": 100.0}}
+    is_curve = "domain" in parameters and hasattr(estimator, "predict")
+    if is_curve:
+        domain = parameters["domain"]
+        points = np.linspace(*((0.0, 1.0) if domain is None else domain), 7)
+    else:
+        line = np.linspace(-500, 500, 7)[:, None]
+        points = _within(np.repeat(line, n_columns, axis=1), bounds)
     queries = {name: (points,) for name in _QUERIES if hasattr(estimator, name)}
     if hasattr(estimator, "noise_band"):
         queries["noise_band"] = ()
-    known = {"X": X, "y": y, "neighbour": neighbour, "queries": queries}
-    return PrivateCase(**known | facts)
+    return PrivateCase(**known | {"queries": queries} | facts)
+
+
+def _n_columns(estimator: Any, parameters: Mapping[str, Any], bounds: Any) -> int:
+    """How many columns an estimator takes, as far as its parameters tell."""
+    is_curve = any(parameters.get(name) for name in ("domain", "X_domain"))
+    if not is_curve and np.ndim(bounds) == 2:
+        return len(bounds[0])
+    is_narrow = hasattr(estimator, "score_samples") or "estimator" in parameters
+    return 1 if is_narrow else _N_COLUMNS
+
+
+def _within(X: Any, bounds: Any) -> Any:
+    """Numbers around zero, in units of the bounds; -500 and 500 are their ends."""
+    if bounds is None or np.shape(bounds) not in ((2,), (2, X.shape[1])):
+        return X
+    low, high = np.asarray(bounds, dtype=float)
+    return low + (X + 500) / 1000 * (high - low)
+
+
+def _targets(parameters: Mapping[str, Any], y: Any) -> Any:
+    """Numbers, labels of public classes, or curves."""
+    if parameters.get("classes") is not None:
+        classes = np.asarray(parameters["classes"])
+        return classes[np.floor((y + 1) / 2 * len(classes)).astype(int)]
+    if parameters.get("y_domain") is not None:
+        grid = parameters.get("y_grid")
+        n_points = 9 if grid is None or isinstance(grid, str) else len(grid)
+        return y[:, None] * np.linspace(-1, 1, n_points)
+    return y
+
+
+def _draws_for_rows(estimator: Any) -> bool:
+    """Whether there is nothing to release but rows."""
+    texts = documented(type(estimator)).values()
+    has_release = any(text.startswith("Released.") for text in texts)
+    return hasattr(estimator, "transform") and not has_release
 
 
 def random_table(seed: int = 0) -> tuple[Any, Any]:

@@ -76,7 +76,10 @@ class Secrets:
         names = case.released_names(model)
         known, _ = reachable(model)  # parameters are public
         rows = np.asarray(X, dtype=float)
-        numbers = [rows.ravel(), np.ravel([] if y is None else np.asarray(y, float))]
+        targets = np.ravel([] if y is None else np.asarray(y))
+        if targets.dtype.kind not in "biuf":  # words are no numbers to search for
+            targets = np.empty(0)
+        numbers = [rows.ravel(), targets.astype(float)]
         quiet = None
         if not case.own_noise and names:
             with silenced():

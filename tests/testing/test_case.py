@@ -5,11 +5,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KernelDensity
 
+from skfuncpriv import (
+    GaussianProcessReleaser,
+    GeoPrivateCoefficients,
+    GeoPrivateCurve,
+    ICLPClassifier,
+    ICLPCovariance,
+    ICLPMean,
+    ICLPRegressor,
+    PrivateFPCA,
+    PrivateKDE,
+    PrivateSparseMean,
+)
 from skfuncpriv.testing import (
     PrivateCase,
     check_private_estimator,
     parametrize_with_private_checks,
+    table_case,
 )
 from skfuncpriv.testing._run import CHECKS
 from tests.testing import broken as ways
@@ -117,3 +131,54 @@ def test_noise_from_elsewhere_is_checked_without_its_sums(way, expected, monkeyp
     texts, skipped = found(model, case)
     assert sorted(texts) == sorted(expected), texts
     assert skipped == UNSEEN | {ways.SCALED, ways.DELTAS, ways.LARGE}
+
+
+WITHOUT_A_CASE = {
+    "unit domain": ICLPMean(bounds=(0, 1)),
+    "another domain": PrivateSparseMean(bounds=(0, 1), domain=(3, 4)),
+    "covariance": ICLPCovariance(bounds=(0, 1)),
+    "components": PrivateFPCA(bounds=(-5, 5)),
+    "density": PrivateKDE(bounds=(0, 1)),
+    "densities": PrivateKDE(bounds=((0, 0), (1, 2))),
+    "wrapped": GaussianProcessReleaser(
+        bounds=(0, 1), delta=1e-6, estimator=KernelDensity()
+    ),
+    "labels": ICLPClassifier(X_bounds=(0, 1), classes=["a", "b", "c"]),
+    "target curves": ICLPRegressor(X_bounds=(0, 1), y_bounds=(-1, 1), y_domain=(0, 1)),
+    "rows": GeoPrivateCoefficients(epsilon=1.0),
+    "curves": GeoPrivateCurve(rho=1.0, bounds=(0, 1)),
+}
+FEW = (
+    "check_one_frozen_function_per_fit",
+    "check_every_release_is_charged_before_the_draw",
+    "check_public_attributes_are_equal_for_neighbours",
+)
+
+
+@pytest.mark.parametrize("model", WITHOUT_A_CASE.values(), ids=WITHOUT_A_CASE)
+def test_our_estimators_need_no_case(model):
+    texts, skipped = found(model, None, FEW)
+    assert texts == {}
+    assert len(skipped) <= (table_case(model).draws_in == "transform")
+
+
+def test_a_shape_that_data_decide_is_found_and_one_that_noise_decides_is_none():
+    """The number of components is read off the release."""
+    check = ("check_public_attributes_are_equal_for_neighbours",)
+    model = PrivateFPCA(bounds=(-5, 5))
+    X = 5.0 * np.eye(300, 12)
+    case = PrivateCase(X=X, neighbour=np.where(X[:, :1] == 5, -1e300, X))
+    assert found(model, case, check) == ({}, set())
+
+    class Counted(PrivateNumberMean):
+        """As documented."""
+
+        __doc__ = PrivateNumberMean.__doc__
+
+        def fit(self, X, y=None):
+            super().fit(X, y)
+            self.mean_ = np.repeat(self.mean_, 1 + int((X > 9).any()))
+            return self
+
+    texts, _ = found(Counted(bounds=(-1, 1)), one_column(HALF), check)
+    assert "the shape of mean_ depends on private data" in texts[check[0]]
