@@ -47,8 +47,9 @@ class Blocks:
     arrays are cut where those of X are cut.
 
     Rows of people in several blocks are first divided by person, in a temporary folder
-    that only this user can read and that is removed at the end; a process that is
-    killed leaves it behind, among the files whose names begin with ``skfuncpriv-``.
+    that only this user can read and that is removed at the end; after an error of
+    something else than the rows, when its traceback is gone, at the latest with the
+    process. One that is killed leaves it behind; the name begins with ``skfuncpriv-``.
 
     Blocks are read one by one, or by the workers of ``joblib.parallel_config``; a bar
     of progress counts them after two seconds where somebody looks.

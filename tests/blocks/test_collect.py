@@ -10,10 +10,15 @@ import pytest
 from dask import array as da
 from sklearn.base import clone
 
+from skfuncpriv import Blocks
+from skfuncpriv._tables import as_numbers
 from skfuncpriv.blocks._tasks import Counted, Refusal
+from skfuncpriv.curves import as_curves
+from skfuncpriv.summaries import person_codes
 from tests.test_common import CENTRAL, LOCAL, central_case
 
 MEANT = "blocks|dask|in memory"
+QUICK = ("ICLPMean", "FirstColumnKDE")  # the others with the slow tests
 
 
 def one_of_each(estimators):
@@ -54,7 +59,13 @@ def test_the_scheduler_sees_what_is_collected(returned):
     assert [np.shape(x) for x in returned] == [(20, 3), ()]
 
 
-@pytest.mark.parametrize("name", one_of_each(CENTRAL))
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in one_of_each(CENTRAL)
+    ],
+)
 def test_fit_collects_nothing(returned, name):
     estimator = one_of_each(CENTRAL)[name]
     case = central_case(estimator)
@@ -79,3 +90,17 @@ def test_local_estimators_compute_nothing(returned, name):
     assert returned == []
     assert isinstance(released, da.Array)
     assert released.compute().shape[0] == 40
+
+
+def test_readers_of_rows_in_memory_refuse_what_they_would_collect(returned):
+    rows, labels = lazy(np.ones((20, 3))), lazy(np.arange(20))
+    attempts = [
+        lambda: as_numbers(Blocks.from_array(np.ones((20, 3)))),
+        lambda: as_curves(rows, domain=(0, 1)),
+        lambda: person_codes(labels, 20),
+        lambda: as_numbers(rows),
+    ]
+    for attempt in attempts:
+        with pytest.raises(TypeError, match="would all be collected"):
+            attempt()
+    assert returned == []

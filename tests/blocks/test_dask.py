@@ -65,7 +65,7 @@ def lazy(kind):
     return frame[NAMES], frame["who"]
 
 
-KINDS = ["array", "numpy labels", "unknown", "empty", "category", "list", "frame"]
+KINDS = ["array", "numpy labels", "unknown", "empty", "category", "list"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
