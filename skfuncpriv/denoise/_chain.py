@@ -6,6 +6,7 @@ node of the noise for every group of coefficients, and with it the moments of si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +20,8 @@ _START = 0.01  # smallest level of the first group, as a share of the bound
 _FALL, _RISE = 0.35, 1.5  # odds of a step down or up: exp(-rate * |log ratio|)
 _RATIO = 2.5  # between neighbouring levels
 _LOWEST = 0.1  # lowest positive level, as a share of the noise variance
+
+Moments = list[np.ndarray]
 
 
 class Chain:
@@ -63,18 +66,26 @@ class Chain:
 
     def posterior(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log densities of releases, up to a constant, and posterior mean factors."""
-        density, laws = self._laws(rows)
-        pairs = zip(self._groups, laws, strict=True)
-        return density, np.concatenate([g.factors(rows, w) for g, w in pairs], axis=1)
+        density, (factors,) = self._moments(rows, "factors")
+        return density, factors
 
     def variances(self, rows: np.ndarray) -> np.ndarray:
         """The posterior variance of every signal, shape of `rows`."""
-        pairs = zip(self._groups, self._laws(rows)[1], strict=True)
-        return np.concatenate([g.variances(rows, w) for g, w in pairs], axis=1)
+        mean, square, within = self._moments(rows, "variances")[1]
+        return within + np.square(rows) * np.maximum(square - mean**2, 0.0)
 
-    def _laws(self, rows: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    def _moments(self, rows: np.ndarray, kind: str) -> tuple[np.ndarray, Moments]:
+        """Log densities of releases, and posterior means, each of the shape of rows."""
+        pairs = [group.read(rows, kind) for group in self._groups]
+        evidence, tables = zip(*pairs, strict=True)
+        density, laws = self._laws(evidence)
+        triples = zip(self._groups, laws, tables, strict=True)
+        means = [group.average(law, given) for group, law, given in triples]
+        wholes = zip(*means, strict=True)
+        return density, [np.concatenate(parts, axis=1) for parts in wholes]
+
+    def _laws(self, evidence: Sequence[np.ndarray]) -> tuple[np.ndarray, Moments]:
         """Log densities of releases, and the posterior laws of (level, node)."""
-        evidence = [group.log_evidence(rows) for group in self._groups]
         forward = self._forward(evidence)
         laws = [np.empty(0)] * len(evidence)
         after = np.zeros_like(forward[-1])
@@ -84,7 +95,7 @@ class Chain:
                 after = self._before(after + evidence[k], k)
         return np.logaddexp.reduce(forward[-1], axis=(1, 2)), laws
 
-    def _forward(self, evidence: list[np.ndarray]) -> list[np.ndarray]:
+    def _forward(self, evidence: Sequence[np.ndarray]) -> Moments:
         """Log laws of (level, node) given the groups so far, (n, levels, nodes)."""
         laws: list[np.ndarray] = []
         for k, likely in enumerate(evidence):
@@ -149,42 +160,45 @@ class _Tied:
         self.continues = start > block.start
         self.weights = np.exp(block.log_weights)
         inside = slice(start - block.start, stop - block.start)
-        total = levels[:, None, None] + block.variances[None, :, inside]
+        noise = block.variances[:, inside]
+        total = levels[:, None, None] + noise
         self._shape = total.shape[:2]
         self._precision = (0.5 / total).reshape(-1, stop - start).T
         self._constant = 0.5 * np.log(total).sum(axis=2)
-        self._factors = (levels[:, None, None] / total).reshape(-1, stop - start)
         # One less the factor: the factor itself loses digits where it is near one.
-        self._missing = (block.variances[:, inside] / total).reshape(-1, stop - start)
-        noise = np.broadcast_to(block.variances[:, inside], total.shape)
-        self._within = self._factors * noise.reshape(-1, stop - start)
+        factors, missing = levels[:, None, None] / total, noise / total
+        tables = {
+            "factors": [factors],
+            "variances": [missing, missing**2, factors * noise],
+        }
+        self._tables = {
+            kind: [table.reshape(-1, stop - start) for table in of_kind]
+            for kind, of_kind in tables.items()
+        }
 
-    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Log densities of the group given level and node, up to a constant."""
+    def read(self, rows: np.ndarray, kind: str) -> tuple[np.ndarray, Moments]:
+        """Log densities given level and node, up to a constant; moments given them."""
         distance = np.square(rows[:, self._columns]) @ self._precision
-        return -self._constant - distance.reshape(-1, *self._shape)
+        evidence = -self._constant - distance.reshape(-1, *self._shape)
+        return evidence, self._tables[kind]
 
-    def nodes(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log densities given the level, and the posterior law of the node.
+    def by_level(self, rows: np.ndarray, kind: str) -> tuple[np.ndarray, Moments]:
+        """Log densities and moments of one coefficient given the level alone.
 
         Levels are kept apart: next to the likeliest one, others underflow together.
         """
-        logarithm = self.log_evidence(rows)
+        logarithm, tables = self.read(rows, kind)
         peak = logarithm.max(axis=2, keepdims=True)
-        odds = np.exp(logarithm - peak) * self.weights
-        total = odds.sum(axis=2, keepdims=True)
-        return (np.log(total) + peak)[:, :, 0], odds / total
+        odds = np.exp(logarithm - peak)
+        total = odds @ self.weights
+        weighted = [table.reshape(self._shape) * self.weights for table in tables]
+        means = [np.einsum("nlk,lk->nl", odds, table) / total for table in weighted]
+        return np.log(total) + peak[:, :, 0], means
 
-    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior mean factors, shape (n, group size)."""
-        return posterior.reshape(len(rows), -1) @ self._factors
-
-    def variances(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior variances of the signals, shape (n, group size)."""
-        posterior = posterior.reshape(len(rows), -1)
-        mean, square = posterior @ self._missing, posterior @ self._missing**2
-        spread = np.square(rows[:, self._columns]) * np.maximum(square - mean**2, 0.0)
-        return posterior @ self._within + spread
+    @staticmethod
+    def average(law: np.ndarray, tables: Moments) -> Moments:
+        """Posterior means, each of shape (n, group size)."""
+        return [law.reshape(len(law), -1) @ table for table in tables]
 
 
 class _Free:
@@ -196,21 +210,17 @@ class _Free:
     def __init__(self, blocks: list[NormalMixture], levels: np.ndarray) -> None:
         self._members = [_Tied(b, b.start, b.stop, levels) for b in blocks]
 
-    def log_evidence(self, rows: np.ndarray) -> np.ndarray:
-        """Log densities of the group given the level, nodes averaged out."""
-        return sum(member.nodes(rows)[0] for member in self._members)[:, :, None]
+    def read(self, rows: np.ndarray, kind: str) -> tuple[np.ndarray, Moments]:
+        """Log densities given the level, and moments given it, nodes averaged out."""
+        pairs = [member.by_level(rows, kind) for member in self._members]
+        evidence, means = zip(*pairs, strict=True)
+        tables = [np.stack(table, axis=2) for table in zip(*means, strict=True)]
+        return np.sum(evidence, axis=0)[:, :, None], tables
 
-    def factors(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior mean factors, shape (n, group size)."""
-        laws = [posterior * member.nodes(rows)[1] for member in self._members]
-        pairs = zip(self._members, laws, strict=True)
-        return np.concatenate([m.factors(rows, w) for m, w in pairs], axis=1)
-
-    def variances(self, rows: np.ndarray, posterior: np.ndarray) -> np.ndarray:
-        """Posterior variances of the signals, shape (n, group size)."""
-        laws = [posterior * member.nodes(rows)[1] for member in self._members]
-        pairs = zip(self._members, laws, strict=True)
-        return np.concatenate([m.variances(rows, w) for m, w in pairs], axis=1)
+    @staticmethod
+    def average(law: np.ndarray, tables: Moments) -> Moments:
+        """Posterior means, each of shape (n, group size)."""
+        return [np.einsum("nl,nls->ns", law[:, :, 0], table) for table in tables]
 
 
 def _levels(noise: float, energy_bound: float) -> np.ndarray:
