@@ -94,6 +94,6 @@ plt.show()
 
 # %%
 # Start a ``dask.distributed.Client`` before, and the same lines run on the machines of
-# a cluster: rows stay there, and a worker that dies has its blocks summed again, without
-# a second release or a second charge. What is promised is the line above: whoever sees
-# the mean learns little of any *home*, however many days it has.
+# a cluster: rows stay there, and a worker that dies has its blocks summed again,
+# without a second release or a second charge. What is promised is the line above:
+# whoever sees the mean learns little of any *home*, however many days it has.
