@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Largest entry of Gram - identity at which a basis counts as orthonormal.
 ORTHONORMAL_TOLERANCE = 1e-10
+# Entries of a projection that is kept.
+_MOST_KEPT = 1 << 18
 # Points this many rounding units outside the domain are moved onto its end.
 _SLACK = 8 * np.finfo(float).eps
 
@@ -279,6 +282,25 @@ def check_orthonormal(basis: Basis | TensorBasis) -> None:
             f"(Gram matrix off by {error:.1e}, at most {ORTHONORMAL_TOLERANCE:.0e} is "
             "accepted); use orthonormalize(), fewer functions or an orthonormal basis"
         )
+
+
+def grid_projection(basis: Basis, grid: FloatArray) -> FloatArray:
+    """Return ``basis.projection(grid)`` of a public grid, read-only, and keep it.
+
+    Fits and parts of one fit ask for the same matrix. It is kept for families that
+    numbers describe, and never for points of one person: they are private.
+    """
+    is_described = [field.name for field in fields(basis)] == ["n_basis", "domain"]
+    if not is_described or len(grid) * basis.n_basis > _MOST_KEPT:
+        return basis.projection(grid)
+    return _kept_projection(basis, grid.tobytes())
+
+
+@lru_cache(maxsize=8)
+def _kept_projection(basis: Basis, grid: bytes) -> FloatArray:
+    matrix = basis.projection(np.frombuffer(grid))
+    matrix.flags.writeable = False
+    return matrix
 
 
 def matern_density(phase: FloatArray, width: float) -> FloatArray:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import ceil
 
 import numpy as np
 
 from .._progress import progress_bar
 from ..basis import Basis
+from ..basis._base import grid_projection
 from ..curves import Curves
 from ..denoise import bayesian_average, posterior_deviation
 from ..noise import FixedPoint, RandomBits, release_lattice
@@ -46,7 +48,7 @@ def sum_contributions(
     """
     value = None
     if curves.grid is not None:
-        projection = basis.projection(curves.grid)
+        projection = grid_projection(basis, curves.grid)
         on_grid = GridContributions(
             plan.n_people, curves.grid, basis.domain, projection, values
         )
@@ -100,7 +102,10 @@ def _person_chunks(
     values: ValueBounds,
     verbose: bool,
 ) -> Iterator[np.ndarray]:
-    chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
+    projection: Callable[[np.ndarray], np.ndarray] = basis.projection
+    if curves.grid is not None:
+        projection = partial(grid_projection, basis)
+    chunks = curve_coefficients(curves, projection, basis.domain, values)
     if not curves.is_regular:  # one by one, so it may take a while
         chunks = in_tenths(chunks, curves.n_curves, verbose)
     if codes is None:
