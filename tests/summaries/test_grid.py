@@ -291,5 +291,5 @@ def test_more_curves_than_people_are_refused():
     curves = Curves.from_wide(np.zeros((3, 12)), grid, DOMAIN)
     with pytest.raises(ValueError, match="more curves than n_people"):
         contributions(BASES["cosine"], grid, 2).sum(curves, None)
-    with pytest.raises(ValueError, match="codes of people"):
+    with pytest.raises(ValueError, match="more people than n_people"):
         contributions(BASES["cosine"], grid, 2).sum(curves, np.array([0, 1, 2]))
