@@ -280,7 +280,7 @@ default="auto"
         design, targets = data.design, data.targets
         # Only the form of the data decides whether every row is known to count.
         seen = design.seen(data.rows), targets.seen(data.values)
-        complete = seen == (None, None)
+        complete = all(part is None for part in seen)
         is_counted = complete and sample_weight is None
         question = public_question(self, design, targets, n_people, unit, is_counted)
         plan = best_plan(question)
