@@ -91,7 +91,8 @@ default="auto"
         *Public.* Whether predictions are clipped to `y_bounds`.
     denoise : bool, default=True
         *Public.* Average coefficient functions of target curves over prior laws of
-        smooth curves. It is free: the guarantee is the same.
+        smooth curves; those of scalar targets, too, if statistics are released, the
+        penalty is "qr" and its psi "pss". It is free: the guarantee is the same.
     missing : {"error", "interpolate"}, default="error"
         *Public.* What to do with NaN values of curves.
     epsilon : float, default=1.0
@@ -171,8 +172,10 @@ default="auto"
     offered by statistics only.
 
     *After the release*: A is projected on positive semi-definite matrices, psi is at
-    least about the norm of its noise, predictions are clipped. ``score(X, y)`` on
-    private data is not private.
+    least about the norm of its noise, predictions are clipped. Averaging knows how
+    noisy A and B are: it trusts directions in which covariates hardly vary less than
+    ridge regression with one psi does, and its coefficients err less there.
+    ``score(X, y)`` on private data is not private.
 
     References
     ----------

@@ -246,7 +246,8 @@ class Fitted:
     ) -> None:
         self.psi = plan.psi
         if isinstance(plan.release, StatisticsPlan):
-            self._solve(estimator, plan.release, design, released)
+            is_scalar = isinstance(targets, ScalarTargets)
+            self._solve(estimator, plan.release, design, released, is_scalar)
         else:
             roots = np.sqrt(design.penalty)
             coef = plan.release.coefficients(released).T
@@ -262,6 +263,7 @@ class Fitted:
         release: StatisticsPlan,
         design: Design,
         released: np.ndarray,
+        is_scalar: bool,
     ) -> None:
         second, cross = release.moments(released)
         weights, self._noise = design.penalty.copy(), release.deviations
@@ -277,12 +279,30 @@ class Fitted:
         else:
             self.theta = moments.ridge(self.psi)
             self._inverse = moments.inverse(self.psi)
+            if estimator.denoise and is_scalar and _is_pss(estimator.psi):
+                self._average(moments, release, design)
 
     def deviation(self, left: np.ndarray, right: np.ndarray) -> np.ndarray | None:
         """Deviations of the noise of ``left @ theta @ right``; None if unknown."""
         if self._inverse is None:
             return None
         return deviations(left, self._inverse, self.theta, right, self._noise)
+
+    def _average(
+        self, moments: NoisyMoments, release: StatisticsPlan, design: Design
+    ) -> None:
+        """Average scalar coefficients over priors of smooth functions."""
+        first = int(design.constant > 0)
+        size = TYPICAL / np.sum((design.energy / design.penalty)[first:])
+        with np.errstate(all="ignore"):
+            try:
+                theta = moments.averaged(
+                    self._noise, TYPICAL / release.n_people, float(size)
+                )
+            except np.linalg.LinAlgError:
+                return
+        if np.isfinite(theta).all():  # otherwise all is noise, and ridge keeps its zero
+            self.theta = theta
 
     def _denoise(self, design: Design, targets: CurveTargets) -> None:
         """Average each coefficient function over priors of smooth curves."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 _SWEEPS, _TOLERANCE = 10_000, 1e-13
+_SIZES = np.geomspace(1e-2, 10.0, 16)  # of a prior, beside that of a reference problem
+_VAGUE = 1e3  # the variance of what is not penalised, in squared units of the bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,54 @@ class NoisyMoments:
     def ridge(self, psi: float) -> np.ndarray:
         """The minimiser of theta' A theta - 2 B' theta + psi theta' W theta."""
         return self.inverse(psi) @ self.cross
+
+    def averaged(
+        self, noise: tuple[float, float], sampling: float, size: float
+    ) -> np.ndarray:
+        """The mean of theta, averaged over priors, given what is released; q = 1.
+
+        Ridge regression trusts B alike in all directions, also where A has next to
+        nothing and B is noise alone. Here B = A theta + e, e normal with the covariance
+        S = (s_B^2 + s_A^2 norm(theta)^2 / 2) I + `sampling` A, and theta_j is
+        N(0, t / W_j): directions are trusted as far as they stand out of the noise. The
+        sizes t, a hundredth to ten times `size`, have the weights that B gives them.
+
+        Parameters
+        ----------
+        noise : tuple of two floats
+            (s_A, s_B), the deviations of the noise.
+        sampling : float
+            Variance of residuals over the number of people.
+        size : float
+            The t of a reference problem.
+
+        Returns
+        -------
+        ndarray, shape (p, 1)
+            The coefficients; those of no prior are nearly free.
+        """
+        back = 1 / self._shrink
+        values, vectors = np.linalg.eigh(back[:, None] * self.definite * back)
+        values = np.maximum(values, 0.0)
+        turned = vectors.T @ self.cross[:, 0]
+        free = self.weights == 0
+        heights = np.diag(self.second)[free]
+        known = np.sum(np.square(self.cross[free, 0] / heights))
+        found, logs = [], []
+        for t in size * _SIZES:
+            prior = np.where(free, _VAGUE, t * np.square(self._shrink))
+            energy = known + prior[~free].sum()
+            each = noise[1] ** 2 + noise[0] ** 2 / 2 * energy + sampling * values
+            roots = np.sqrt(prior)
+            precision = (vectors * (values**2 / each)) @ vectors.T
+            gains, axes = np.linalg.eigh(roots[:, None] * precision * roots)
+            gains = 1 + np.maximum(gains, 0.0)
+            pull = axes.T @ (roots * (vectors @ (values / each * turned)))
+            found.append(roots * (axes @ (pull / gains)))
+            misfit = np.sum(turned**2 / each) - np.sum(pull**2 / gains)
+            logs.append(-(misfit + np.log(each).sum() + np.log(gains).sum()) / 2)
+        shares = np.exp(np.array(logs) - max(logs))
+        return (shares @ np.array(found) / shares.sum())[:, None]
 
     def absolute(self, psi: float) -> np.ndarray:
         """The same with psi * sum_j sqrt(W_j) abs(theta_j): coordinate descent."""
