@@ -1,5 +1,6 @@
 """Fixtures of all tests: a backend without a screen, and the shared data."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -12,6 +13,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # each has a core: more threads would w
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 _SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_collection_finish():
+    """Fifteen thousand tests are never garbage: tests that collect it skip them."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,26 @@ def releases_of(model, X, **parameters):
     return releases
 
 
+def first_release_of(model, X, **parameters):
+    """The first release of a fit, which ends there: nothing is made of it."""
+    with recorded() as releases, pytest.MonkeyPatch.context() as patch:
+        release = NoiseLaw.release
+
+        def released(*arguments):
+            release(*arguments)
+            raise _ReleasedError
+
+        patch.setattr(NoiseLaw, "release", released)
+        with pytest.raises(_ReleasedError):
+            model.fit(X, **parameters)
+    (released,) = releases
+    return released
+
+
+class _ReleasedError(Exception):
+    """Enough has been seen."""
+
+
 @contextmanager
 def no_release():
     """Nothing may be released."""
