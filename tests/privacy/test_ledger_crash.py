@@ -1,6 +1,7 @@
 """A process killed while it charges: nothing is lost, invented or left unreadable."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -43,10 +44,11 @@ def labels(ledger):
     return [record.label for record in ledger.history()]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    """A ledger with one charge, and another one cut off by SIGKILL."""
-    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=1.0)
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory):
+    """A ledger with one charge, and its files after another was cut off by SIGKILL."""
+    folder = tmp_path_factory.mktemp("crashed")
+    ledger = BudgetLedger(folder / "budget.db", epsilon=1.0)
     ledger.charge(pure(0.25), "finished")
     healthy = ledger.path.read_bytes()
     with subprocess.Popen(
@@ -58,8 +60,19 @@ def ledger(tmp_path):
             assert child.stdout.readline() == "READY\n"
         finally:
             child.kill()
-    assert sorted(os.listdir(tmp_path)) == ["budget.db", "budget.db-journal"]
+    assert sorted(os.listdir(folder)) == ["budget.db", "budget.db-journal"]
     assert ledger.path.read_bytes() != healthy
+    return healthy, folder
+
+
+@pytest.fixture
+def ledger(crashed, tmp_path):
+    """An open ledger that has just been cut off: a process for each would take long."""
+    healthy, folder = crashed
+    (tmp_path / "budget.db").write_bytes(healthy)
+    ledger = BudgetLedger(tmp_path / "budget.db")
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    assert sorted(os.listdir(tmp_path)) == ["budget.db", "budget.db-journal"]
     return ledger
 
 
