@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from ._frame import COLOURS, NEEDS_MATPLOTLIB, dress, letters, literal
@@ -125,11 +126,11 @@ class BudgetDisplay:
         start = 0.0
         for k, (label, amount) in enumerate(self.amounts.items()):
             colour = COLOURS[k] if k < _NAMED else "0.55"
-            self._draw(start, amount, f"{literal(label)}: {amount:.4g}", color=colour)
+            self._draw(start, amount, f"{literal(label)}: {_above(amount)}", color=colour)
             start += amount
         left = max(self.budget - spent, 0.0)
         style = {"facecolor": "none", "edgecolor": "0.6", "linestyle": "--"}
-        self._draw(start, left, f"left: {left:.4g}", **style)
+        self._draw(start, left, f"left: {_below(left)}", **style)
         dress(ax, axis="x")
         ax.set(xlabel=self.name, yticks=[])
         ax.set_xlim(0, max(1.02 * max(self.budget, spent), _right_of_others(ax)))
@@ -157,3 +158,18 @@ def _right_of_others(ax: Any) -> float:
     """Where bars end in the panels that share this axis: one scale for all of them."""
     others = [each for each in ax.get_shared_x_axes().get_siblings(ax) if each != ax]
     return max((each.get_xlim()[1] for each in others if each.patches), default=0.0)
+
+
+def _above(amount: float) -> str:
+    """Four digits of what is spent, rounded up."""
+    return _four_digits(amount, ROUND_CEILING)
+
+
+def _below(amount: float) -> str:
+    """Four digits of what is left, rounded down."""
+    return _four_digits(amount, ROUND_FLOOR)
+
+
+def _four_digits(amount: float, rounding: str) -> str:
+    exact = Decimal(f"{amount:.12g}")  # without the errors of a sum of floats
+    return f"{float(Context(prec=4, rounding=rounding).plus(exact)):.4g}"

@@ -140,3 +140,9 @@ def test_parts_of_a_partition_are_not_added(tmp_path):
 def test_impossible_budgets_are_refused(amounts, budget):
     with pytest.raises(ValueError, match="amounts must be"):
         BudgetDisplay(amounts, budget).plot()
+
+
+def test_what_is_spent_is_rounded_up_and_what_is_left_down():
+    display = BudgetDisplay({"a": 1.00004, "b": 0.1 + 0.2}, budget=2.30003).plot()
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["a: 1.001", "b: 0.3", "left: 0.9999"]
