@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_count
 from ._arrays import ArrayRows, reader_of
-from ._forms import length_of
+from ._csv import CsvRows
 from ._sources import Loaders, Source, file_source
 from ._tables import check_table
+from ._tasks import mapped
 
 _BLOCK_BYTES = 1 << 24
+_NUMBER = (
+    "blocks[columns] chooses columns by name, or by a list: a block is blocks.read(k)"
+)
 _LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 
 
@@ -39,20 +42,26 @@ class Blocks:
     Notes
     -----
     All blocks have one form: the same columns, or the same grid. The number of rows is
-    public, and so are the files, the number of blocks and the form; see `fit` of an
-    estimator for what else is.
+    public (of people, with labels of people: how many rows they have is private then),
+    and so are the files, the number of blocks and the form; see `fit` of an estimator
+    for what else is.
 
-    A memory map may be given to ``fit`` as it is. Blocks of one frame or file, as
-    ``blocks[values]`` and ``blocks["person"]``, are read once for both. Blocks of
-    arrays are cut where those of X are cut.
+    A memory map may be given to ``fit`` as it is. Columns are chosen by
+    ``blocks[["a", "b"]]``, one of them as a series by ``blocks["person"]``, and of
+    arrays by ``blocks[3]``; what is iterated over are blocks. Columns of one frame or
+    file are read once for X, y and labels. Blocks of arrays are cut where those of X
+    are cut.
 
     Rows of people in several blocks are first divided by person, in a temporary folder
     that only this user can read and that is removed at the end; after an error of
     something else than the rows, when its traceback is gone, at the latest with the
     process. One that is killed leaves it behind; the name begins with ``skfuncpriv-``.
+    They are divided into as many parts as there are blocks, 1,024 at most: with more
+    blocks than that, each worker holds about a 1,024th of all rows at a time.
 
-    Blocks are read one by one, or by the workers of ``joblib.parallel_config``; a bar
-    of progress counts them after two seconds where somebody looks.
+    Blocks are read one by one, or by the workers of ``joblib.parallel_config``, but for
+    the pass that divides rows by person, which is of this process; a bar of progress
+    counts them after two seconds where somebody looks.
 
     *Dask.* Arrays and frames of dask are given to ``fit`` as they are, and summed where
     their scheduler runs: only sums and numbers of people come back. A partition is made
@@ -128,9 +137,9 @@ class Blocks:
         columns : list or str, default=None
             As for ``blocks[columns]``; None is all columns.
         text : iterable of str, default=()
-            Columns of CSV files that are text in every block: labels of people, some
-            of which look like numbers. Labels that are numbers in one block and text
-            in another are refused otherwise.
+            Columns of CSV files that are text in every block, as classes some of which
+            look like numbers. Labels of people, ``groups``, always are: they are
+            compared as they are written, so that 7, 007 and 7.0 are three people.
         block_bytes : int, default=2**24
             About how much of a CSV or NumPy file makes a block.
 
@@ -153,9 +162,15 @@ class Blocks:
         return blocks if columns is None else blocks[columns]
 
     def __getitem__(self, columns: Any) -> Blocks:
-        """Some columns: a list of names or numbers, or one of them as a series."""
+        """Some columns: a list of names or numbers, or one of them as a series.
+
+        A number alone is a column of arrays in files or in memory only.
+        """
         if self._is_series:
             raise IndexError("a single column has no columns")
+        is_number = isinstance(columns, int | np.integer)
+        if is_number and not isinstance(self._source, ArrayRows):
+            raise TypeError(_NUMBER)
         part = Blocks._of(self._source)
         part._is_series = isinstance(columns, str | int | np.integer)
         part._columns = [columns] if part._is_series else list(columns)
@@ -213,6 +228,12 @@ class Blocks:
             raise ValueError("there must be at least one block with rows")
         return blocks
 
+    def _from(self, source: Source) -> Blocks:
+        """The same columns of another source."""
+        blocks = Blocks._of(source)
+        blocks._columns, blocks._is_series = self._columns, self._is_series
+        return blocks
+
     def _part(self, table: Any, columns: list[Any] | None) -> Any:
         """These columns of a table that has `columns`, None for all of them."""
         if self._columns is None:
@@ -252,18 +273,31 @@ def recut(blocks: Blocks, cuts: Sequence[int]) -> Blocks:
     source = blocks._source
     if not isinstance(source, ArrayRows) or source.cuts[-1] != cuts[-1]:
         raise ValueError(_LENGTHS)
-    other = Blocks._of(ArrayRows(source.reader, cuts))
-    other._columns, other._is_series = blocks._columns, blocks._is_series
-    return other
+    return blocks._from(ArrayRows(source.reader, cuts))
 
 
-def cuts_of(blocks: Blocks) -> list[int]:
-    """Where blocks begin, and the end; blocks are read if nothing else can tell."""
-    known = map(blocks.n_rows, range(blocks.n_blocks))
-    lengths = [
-        length_of(blocks.read(k)) if n is None else n for k, n in enumerate(known)
-    ]
-    return [0, *accumulate(lengths)]
+def text_labels(tables: tuple[Any, ...]) -> tuple[Any, ...]:
+    """X, y, weights and groups, where groups of CSV files are text as it is there.
+
+    Whether a column looks like numbers is another answer for every block, and a label
+    that is 7 in one block and "7" in another would be two people.
+    """
+    *others, groups = tables
+    if not isinstance(groups, Blocks) or not isinstance(groups._source, CsvRows):
+        return tables
+    source, columns = groups._source, groups._columns
+    text = source.as_text(columns)
+
+    def shared(table: Any) -> Any:
+        """Read from the same text if that leaves its own columns as they are."""
+        if not isinstance(table, Blocks) or table._source is not source:
+            return table
+        known = table._columns
+        if columns is None or known is None or not set(columns).isdisjoint(known):
+            return table
+        return table._from(text)
+
+    return (*mapped(shared, others), groups._from(text))
 
 
 def _places(columns: Sequence[Any], among: Sequence[Any]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _QUOTES = (
@@ -14,7 +14,7 @@ _QUOTES = (
 )
 _NOT_CSV = (
     "A file cannot be read as CSV with a header and the chosen columns: check that all "
-    "lines have the same number of fields, separated by commas, in UTF-8"
+    "lines have as many fields as the header, separated by commas, in UTF-8"
 )
 _REFUSED = (ValueError, UnicodeError, LookupError)  # they would quote lines
 
@@ -29,13 +29,13 @@ class CsvRows:
         The files.
     pieces : tuple of (file, start, stop)
         Where blocks begin and end, in bytes; a stop of 0 is a whole file.
-    texts : tuple of str
-        Columns that are text in every block.
+    texts : tuple of str, or None
+        Columns that are text in every block; None is all of them.
     """
 
     paths: tuple[str, ...]
     pieces: tuple[tuple[int, int, int], ...]
-    texts: tuple[str, ...]
+    texts: tuple[str, ...] | None
 
     @classmethod
     def of(cls, paths: Sequence[str], size: int, texts: Sequence[str]) -> CsvRows:
@@ -48,34 +48,45 @@ class CsvRows:
     def n_blocks(self) -> int:
         return len(self.pieces)
 
-    def n_rows(self, k: int) -> int:
-        """Counted with the reader of rows, which knows which lines are none."""
-        return len(self._read(k, usecols=[0]))
+    def n_rows(self, k: int) -> None:  # noqa: ARG002
+        return None  # only the reader of rows knows which lines are none
+
+    def as_text(self, columns: Any) -> CsvRows:
+        """The same rows with these columns as they are written, None for all."""
+        known = self.texts
+        texts = None if known is None or columns is None else (*known, *columns)
+        return replace(self, texts=texts)
 
     def read(self, k: int, columns: Any) -> Any:
-        if columns is None:
-            return self._read(k)
-        return self._read(k, usecols=list(columns))[list(columns)]
-
-    def _read(self, k: int, **how: Any) -> Any:
-        import pandas as pd
-
-        number, start, stop = self.pieces[k]
-        path = self.paths[number]
-        source: Any = path
-        if stop:
-            with open(path, "rb") as file:
-                head = file.readline()
-                file.seek(start)
-                text = file.read(stop - start)
-            if head.count(b'"') % 2 or text.count(b'"') % 2:
-                raise ValueError(_QUOTES)
-            source = io.BytesIO(head + text)
-        types = dict.fromkeys(self.texts, str)
-        table = _attempt(lambda: pd.read_csv(source, dtype=types, **how))
+        """All fields are read: of fewer, lines that have too many are not noticed."""
+        source = self._source(k)
+        table = _attempt(lambda: self._table(source, columns))
         if table is None:
             raise ValueError(_NOT_CSV)
         return table
+
+    def _table(self, source: Callable[[], Any], columns: Any) -> Any:
+        import pandas as pd
+
+        # A first line longer than the header would shift all columns: this refuses it.
+        pd.read_csv(source(), header=None, nrows=2, dtype=str)
+        # Types are those of the whole block; of parts, one label would look like two.
+        types: Any = str if self.texts is None else dict.fromkeys(self.texts, str)
+        table = pd.read_csv(source(), dtype=types, low_memory=False)
+        return table if columns is None else table[list(columns)]
+
+    def _source(self, k: int) -> Callable[[], Any]:
+        number, start, stop = self.pieces[k]
+        path = self.paths[number]
+        if not stop:
+            return lambda: path
+        with open(path, "rb") as file:
+            head = file.readline()
+            file.seek(start)
+            text = file.read(stop - start)
+        if head.count(b'"') % 2 or text.count(b'"') % 2:
+            raise ValueError(_QUOTES)
+        return lambda: io.BytesIO(head + text)
 
 
 def _attempt(read: Callable[[], Any]) -> Any:

@@ -11,7 +11,7 @@ from joblib.parallel import get_active_backend
 
 from .._progress import progress_bar
 from ._spill import Spill
-from ._tasks import Block, added, checked, guarded, split
+from ._tasks import Block, added, checked, count, guarded, split
 from ._tasks import gathered as gathered_blocks
 
 _MOST_BUCKETS = 1024  # each block appends to all of them
@@ -77,15 +77,24 @@ class Reader:
         self._readers, self._unit, self._spill = readers, unit, spill
 
     def form(self) -> Block:
-        return self._readers[0]()
+        first: Block = checked(guarded(self._readers[0]))
+        return first
 
     def n_rows(self) -> int | None:
         lengths = [reader.n_rows() for reader in self._readers]
         known = [length for length in lengths if length is not None]
         return sum(known) if len(known) == len(lengths) else None
 
+    def lengths(self) -> list[int]:
+        """How many rows each block has; all are read if one of them does not know."""
+        lengths = [reader.n_rows() for reader in self._readers]
+        known = [length for length in lengths if length is not None]
+        if len(known) == len(lengths):
+            return known
+        return [checked(result).n_people for result in self._results(count)]
+
     def total(self, task: Callable[[Any], Any]) -> Any:
-        return self._total(task, self._readers)
+        return reduce(added, self._results(task))
 
     def alone(self, task: Callable[[Any], Any]) -> Any:
         blocks = [guarded(reader) for reader in self._shown(self._readers)]
@@ -97,7 +106,9 @@ class Reader:
     def by_person(self) -> Reader:
         """Rows divided by person, in files of this user's own until the end.
 
-        As many buckets as blocks, so that memory stays that of a block.
+        As many buckets as blocks, so that memory stays about that of a block: up to
+        1,024 of them, since every block appends to all buckets. With more blocks a
+        bucket is a 1,024th of all rows.
         """
         n_buckets = min(len(self._readers), _MOST_BUCKETS)
         spill = Spill(n_buckets)
@@ -113,14 +124,17 @@ class Reader:
         if self._spill is not None:
             self._spill.close()
 
-    def _total(
-        self, task: Callable[[Any], Any], readers: Sequence[Callable[[], Block]]
-    ) -> Any:
+    def _read(self) -> Sequence[Callable[[], Block]]:
+        """What reads the blocks for a task."""
+        return self._readers
+
+    def _results(self, task: Callable[[Any], Any]) -> Iterator[Any]:
+        """What a task returns for each block, in order."""
         backend, _ = get_active_backend()
         kind = "generator" if backend.supports_return_generator else "list"
         workers = Parallel(return_as=kind, pre_dispatch="2 * n_jobs")
-        jobs = (delayed(_run)(task, reader) for reader in readers)
-        return reduce(added, self._shown(workers(jobs)))
+        jobs = (delayed(_run)(task, reader) for reader in self._read())
+        yield from self._shown(workers(jobs))
 
     def _shown(self, results: Iterable[Any]) -> Iterator[Any]:
         with progress_bar(total=len(self._readers), unit=self._unit) as bar:
@@ -132,8 +146,8 @@ class Reader:
 class Labels(Reader):
     """The same blocks, of which only the labels are read."""
 
-    def total(self, task: Callable[[Any], Any]) -> Any:
-        return self._total(task, [reader.labels for reader in self._readers])
+    def _read(self) -> Sequence[Callable[[], Block]]:
+        return [reader.labels for reader in self._readers]
 
 
 def _run(task: Callable[[Any], Any], reader: Callable[[], Block]) -> Any:

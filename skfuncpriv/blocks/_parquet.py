@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_COLUMNS = "A Parquet file does not have the chosen columns"
+
 
 @dataclass(frozen=True, repr=False)
 class ParquetRows:
@@ -52,4 +54,8 @@ class ParquetRows:
             table = file.read_row_group(group, columns=names)
         # An index that was stored is no value, but may be chosen as labels of people.
         frame = table.to_pandas(ignore_metadata=names is not None)
-        return frame if names is None else frame[names]
+        if names is None:
+            return frame
+        if not set(names) <= set(frame.columns):
+            raise ValueError(_COLUMNS)
+        return frame[names]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ._arrays import is_memory_map
-from ._blocks import Blocks, cuts_of, is_divisible, read_together, recut
+from ._blocks import Blocks, is_divisible, read_together, recut, text_labels
 from ._engines import Reader
 from ._forms import length_of
 from ._tables import check_table, take
@@ -27,15 +27,16 @@ def block_reader(tables: tuple[Any, ...]) -> Reader:
     That is one that cannot be cut elsewhere, if there is one; else the first.
     """
     tables = mapped(lambda t: Blocks.from_array(t) if is_memory_map(t) else t, tables)
+    tables = text_labels(tables)
     blocks = [table for table in leaves(tables) if isinstance(table, Blocks)]
     lead = next((table for table in blocks if not is_divisible(table)), blocks[0])
     if any(table.n_blocks != lead.n_blocks for table in blocks if is_fixed(table)):
         raise ValueError(_OTHER_BLOCKS)
     others = [table for table in leaves(tables) if table is not lead]
     if not all(map(is_fixed, others)):
-        cuts = cuts_of(lead)
+        cuts = [0, *accumulate(_reader((lead, None, None, None), lead).lengths())]
         tables = mapped(lambda t: t if t is lead else _cut(t, cuts), tables)
-    return Reader([ReadBlock(_part(tables, k), k) for k in range(lead.n_blocks)])
+    return _reader(tables, lead)
 
 
 def is_fixed(table: Any) -> bool:
@@ -89,6 +90,10 @@ class Pieces:
 
     def __init__(self, parts: tuple[Any, ...]) -> None:
         self.parts = parts
+
+
+def _reader(tables: tuple[Any, ...], lead: Blocks) -> Reader:
+    return Reader([ReadBlock(_part(tables, k), k) for k in range(lead.n_blocks)])
 
 
 def _cut(table: Any, cuts: Sequence[int]) -> Any:

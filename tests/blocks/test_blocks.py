@@ -3,6 +3,7 @@
 import os
 import pickle
 import stat
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from skfuncpriv import Blocks, BudgetLedger, Curves, ICLPMean, PrivacyError
 from skfuncpriv.blocks import open_rows
+from skfuncpriv.blocks._spill import Spill
 from skfuncpriv.blocks._tasks import Block, Counted, Refusal, Task, guarded
 
 rng = np.random.default_rng(0)
@@ -130,6 +132,48 @@ def test_a_later_block_is_refused_before_the_charge(tmp_path, table, error):
     assert BudgetLedger(ledger).spent.epsilon == 0
 
 
+def test_errors_of_loaders_are_not_shown():
+    """Neither of the first block, nor where blocks are counted, nor later."""
+
+    def fail():
+        raise ValueError("Alice 123")
+
+    def use(*loaders, **how):
+        open_rows(Blocks(loaders), **how).people(1)
+
+    labels = np.arange(120)
+    for call in (
+        partial(use, fail),
+        partial(use, lambda: X, fail, groups=labels),
+        partial(use, lambda: X, fail),
+    ):
+        with pytest.raises(RuntimeError, match="A block could not be read") as caught:
+            call()
+        assert "Alice" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_columns_stay_chosen_where_arrays_are_cut_again(spill):
+    loaders = [lambda k=k: X[20 * k : 20 * k + 20] for k in range(3)]
+    labels = Blocks.from_array(np.column_stack([PEOPLE, PEOPLE % 2]), 11)
+    expected = release(X, PEOPLE)
+    assert release(Blocks(loaders), labels[0]) == expected
+    wide = Blocks.from_array(np.hstack([-X, X]), 11)[list(range(9, 18))]
+    people = Blocks([lambda k=k: PEOPLE[20 * k : 20 * k + 20] for k in range(3)])
+    assert release(wide, people) == expected
+
+
+def test_another_process_leaves_the_rows_to_their_owner(tmp_path, monkeypatch):
+    """One that was forked holds the same object, and would remove it at its end."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    forked, own = Spill(1), Spill(1)
+    own.close()
+    with monkeypatch.context() as patch:
+        patch.setattr("skfuncpriv.blocks._spill.os.getpid", lambda: -1)
+        forked.close()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_rows_that_change_are_noticed_before_the_charge(tmp_path):
     ledger = str(tmp_path / "budget.db")
     BudgetLedger(ledger, epsilon=1.0)
@@ -189,6 +233,9 @@ def test_mistakes_are_named():
         Blocks([X])
     with pytest.raises(IndexError, match="no columns"):
         blocks[1][0]
+    for source in (Blocks([lambda: X]), Blocks([lambda: pd.DataFrame(X)])):
+        with pytest.raises(TypeError, match=r"a block is blocks\.read"):
+            source[0]
     with pytest.raises(KeyError, match="chosen before"):
         blocks[[1, 2]][[3]]
     with pytest.raises(ValueError, match="X has no rows"):

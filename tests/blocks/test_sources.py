@@ -1,6 +1,7 @@
 """Blocks of files hold the rows of the files, in order, whatever the format."""
 
 import gzip
+import threading
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,10 @@ import pytest
 from joblib import parallel_config
 
 from skfuncpriv import Blocks, ICLPMean
+from skfuncpriv._progress import progress_bar
 from skfuncpriv.blocks import open_rows
+from skfuncpriv.blocks._csv import CsvRows
+from skfuncpriv.blocks._reading import block_reader
 
 N = 101
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -63,7 +67,9 @@ def test_files_give_the_sums_of_their_rows(folder, kind):
     more = Blocks.from_files(pattern, VALUES, block_bytes=300)
     assert blocks.n_blocks == {"parquet": 7}.get(kind, 2)
     assert more.n_blocks == {"parquet": 7, "csv": 11, "csv.gz": 2}[kind]
-    assert lengths(more) == [len(block) for block in more]
+    unread = [None] * more.n_blocks
+    rows = [len(block) for block in more]
+    assert lengths(more) == (rows if kind == "parquet" else unread)
     np.testing.assert_array_equal(whole(more), FRAME[VALUES])
     expected = total(FRAME[VALUES].to_numpy(), FRAME["who"])
     assert expected[0] == 67
@@ -91,19 +97,86 @@ def test_a_file_is_read_once_for_values_and_labels(folder, monkeypatch):
     assert asked == [["a"]]
 
 
-def test_labels_that_look_like_numbers_in_one_block(folder):
-    """The "007" in the first block would be another person than "007" in the last."""
-    frame = pd.DataFrame({"x": range(40), "who": ["007"] * 39 + ["A"]})
+def test_labels_in_csv_are_those_that_are_written(folder):
+    """Types are guessed for each block; "007" in the first would be another person."""
+    frame = pd.DataFrame({"x": range(40), "who": ["007"] * 30 + ["7"] * 9 + ["A"]})
     frame.to_csv(folder / "f.csv", index=False)
     blocks = Blocks.from_files(folder / "f.csv", block_bytes=100)
     assert blocks.n_blocks > 2
-    with pytest.raises(ValueError, match=r"text=\['person'\]"):
-        total(blocks[["x"]], blocks["who"])
-    text = Blocks.from_files(folder / "f.csv", text=["who"], block_bytes=100)
-    assert total(text[["x"]], text["who"])[0] == 2
+    assert total(blocks[["x"]], blocks["who"])[0] == 3
+    assert total(blocks[["x"]], blocks[["who"]])[0] == 3
+    frame[["who"]].to_csv(folder / "who.csv", index=False)
+    labels = Blocks.from_files([folder / "who.csv"])
+    assert total(Blocks([lambda: frame[["x"]]]), labels)[0] == 3
     with pytest.raises(TypeError, match="list of columns"):
         Blocks.from_files(folder / "f.csv", text="who")
+    frame.loc[25, "who"] = None
+    frame.to_csv(folder / "f.csv", index=False)
+    blocks = Blocks.from_files(folder / "f.csv", block_bytes=100)
+    with pytest.raises(ValueError, match="missing labels"):
+        total(blocks[["x"]], blocks["who"])
     assert not list((folder / "spill").iterdir())
+
+
+def test_a_person_is_one_in_all_parts_of_a_large_piece(folder):
+    """pandas guesses types for parts of what it reads: 7 at first and "7" later."""
+    rest = ",1" * 100  # the wider, the fewer rows are read at a time
+    lines = [f"{who}{rest}" for who in ["7"] * 9000 + ["A", "7"] * 1500]
+    lines.insert(0, ",".join(["who", "x", *(f"x{k}" for k in range(99))]))
+    for k in range(2):
+        (folder / f"{k}.csv").write_text("\n".join(lines))
+    blocks = Blocks.from_files(str(folder / "*.csv"))
+    assert blocks.n_blocks == 2
+    assert total(blocks[["x"]], blocks["who"])[0] == 2
+    assert set(blocks["who"].read(0)) == {"7", "A"}  # as classes, too
+
+
+def test_a_column_may_be_labels_and_numbers(folder):
+    frame = pd.DataFrame({"x": range(40), "who": np.arange(40) % 3})
+    frame.to_csv(folder / "f.csv", index=False)
+    blocks = Blocks.from_files(folder / "f.csv", block_bytes=100)
+    expected = total(frame.to_numpy(), frame["who"])
+    assert same(total(blocks, blocks["who"]), expected)
+    assert same(total(blocks[["x", "who"]], blocks["who"]), expected)
+    assert same(total({"a": blocks[["x"]]}["a"], blocks["who"]), (3, [780 * 10**6]))
+
+
+def reads(monkeypatch):
+    """The columns and the threads of what is read of CSV files."""
+    read, asked = CsvRows.read, []
+
+    def noted(rows, k, columns):
+        asked.append((columns, threading.get_ident()))
+        return read(rows, k, columns)
+
+    monkeypatch.setattr(CsvRows, "read", noted)
+    return asked
+
+
+def test_a_csv_file_is_read_once_for_values_and_labels(folder, monkeypatch):
+    blocks = Blocks.from_files(write(folder, "csv"))
+    asked = reads(monkeypatch)
+    total(blocks[VALUES], blocks["who"])
+    assert [columns for columns, _ in asked] == [[*VALUES, "who"]] * 3
+
+
+def test_workers_count_rows_and_a_bar_shows_it(folder, monkeypatch):
+    """Labels in memory are cut where blocks of files begin, which must be counted."""
+    blocks = Blocks.from_files(write(folder, "csv"), VALUES, block_bytes=300)
+    asked, bars = reads(monkeypatch), []
+
+    def noted(**words):
+        bars.append(words["total"])
+        return progress_bar(**words)
+
+    monkeypatch.setattr("skfuncpriv.blocks._engines.progress_bar", noted)
+    with parallel_config("threading", n_jobs=2):
+        block_reader((blocks, None, None, np.arange(N)))
+    assert len(asked) == 11
+    assert threading.get_ident() not in {thread for _, thread in asked}
+    assert bars == [11]
+    assert open_rows(blocks).people(1) == (N, "row")
+    assert bars == [11, 11]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -157,22 +230,42 @@ def test_arrays_are_cut_where_others_are(folder):
 
 
 @pytest.mark.parametrize(
-    ("text", "match"),
+    ("text", "columns", "match"),
     [
-        ('a,b\n1,"2\n2"\n3,4\n', "ends within quotes"),
-        ("a,b\n1,2\n3,4,5\n6,7\n", "cannot be read as CSV"),
-        ("a,c\n1,2\n", "cannot be read as CSV"),
-        ("a,b\n1,\xe9\n", "cannot be read as CSV"),
+        ('a,b\n1,"2\n2"\n3,4\n', None, "ends within quotes"),
+        ("a,b\n1,2\n3,4,5\n6,7\n", None, "cannot be read as CSV"),
+        ("a,c\n1,2\n", ["a", "b"], "cannot be read as CSV"),
+        ("a,b\n1,\xe9\n", None, "cannot be read as CSV"),
     ],
 )
-def test_errors_of_files_quote_no_line(tmp_path, text, match):
+def test_errors_of_files_quote_no_line(tmp_path, text, columns, match):
     (tmp_path / "f.csv").write_bytes(text.encode("latin-1"))
     size = 3 if "quotes" in match else 100
-    columns = ["a", "b"] if "c" in text else None
     with pytest.raises(ValueError, match=match) as caught:
         whole(Blocks.from_files(tmp_path / "f.csv", columns, block_bytes=size))
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("columns", [None, ["a"], ["a", "b"]])
+@pytest.mark.parametrize("size", [1, 100])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["0,2,3", "1,5,6"],  # the first field would be an index, as 0, 1, ... looks
+        ["1,2,", "1,2,"],
+        ["1,2,3,4"],
+        ["1,2", "3,4,5"],
+        ["1,2", "3,4", "5,6,7", "8,9,10"],
+    ],
+)
+def test_lines_with_more_fields_than_the_header_are_refused(
+    tmp_path, lines, size, columns
+):
+    """They would shift columns, for all rows or for some."""
+    (tmp_path / "f.csv").write_text("\n".join(["a,b", *lines, ""]))
+    with pytest.raises(ValueError, match="as many fields as the header"):
+        whole(Blocks.from_files(tmp_path / "f.csv", columns, block_bytes=size))
 
 
 def test_quotes_within_lines_are_read(tmp_path):
@@ -188,6 +281,8 @@ def test_a_stored_index_is_a_label_and_no_value(tmp_path):
     blocks = Blocks.from_files(tmp_path / "f.parquet")
     assert list(blocks.read(0).columns) == VALUES
     assert list(blocks["who"].read(0)) == list(FRAME["who"])
+    with pytest.raises(ValueError, match="does not have the chosen columns"):
+        blocks[["a", "z"]].read(0)
 
 
 def test_what_is_no_file_of_rows(tmp_path):
