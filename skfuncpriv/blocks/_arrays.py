@@ -10,7 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-_FORMS = "The .npy files must hold arrays of one shape, apart from the number of rows"
+_FORMS = (
+    "The .npy files must hold arrays of one shape, apart from the number of rows, and "
+    "of one kind: all integers, all floats or all text"
+)
 _NUMBERS = "A .npy file must hold numbers, at least one row"
 
 
@@ -106,7 +109,8 @@ class InFiles:
     parts: tuple[InFile, ...]
 
     def __post_init__(self) -> None:
-        if len({part.shape[1:] for part in self.parts}) > 1:
+        # Of two kinds, a label in a block of both files would not be that of others.
+        if len({(part.shape[1:], part.dtype.kind) for part in self.parts}) > 1:
             raise ValueError(_FORMS)
 
     @property

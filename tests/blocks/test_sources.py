@@ -296,6 +296,9 @@ def test_what_is_no_file_of_rows(tmp_path):
         Blocks.from_files(tmp_path / "o.npy")
     with pytest.raises(ValueError, match="arrays of one shape"):
         Blocks.from_files([tmp_path / "a.npy", tmp_path / "b.npy"])
+    np.save(tmp_path / "i.npy", X.astype(int))
+    with pytest.raises(ValueError, match="of one kind: all integers"):
+        Blocks.from_files([tmp_path / "a.npy", tmp_path / "i.npy"])
     with pytest.raises(ValueError, match="all be of one kind"):
         Blocks.from_files([tmp_path / "a.npy", tmp_path / "z.csv.gz"])
     with pytest.raises(ValueError, match="at least one block with rows"):
