@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from .._threads import one_blas_thread
 from .._validation import check_count
 from ._expansion import PointExpansion
 from ._kernels import ExponentialKernel, GaussianKernel, Kernel
@@ -123,7 +123,7 @@ def _features(
 ) -> KernelFeatures:
     box = _frozen(low), _frozen(high)
     points = spread(2 * count, *box)  # every other one is a node, the others are tests
-    with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
+    with one_blas_thread(), np.errstate(all="ignore"):
         expansion = PointExpansion.at(kernel, points[::2].copy(), points[1::2])
         energy = np.square(expansion.coordinates(points[1::2])).mean(axis=0)
     missed = np.sqrt(np.maximum(0.0, 1.0 - np.cumsum(energy)))

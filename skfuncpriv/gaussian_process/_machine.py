@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from .._base import PrivateEstimator, warn_if_noise_dominates
 from .._sklearn import check_feature_names
+from .._threads import one_blas_thread
 from .._validation import check_delta, check_positive
 from ..blocks import BlockRows, MemoryRows, open_rows, unmapped
 from ..noise import FixedPoint, random_bits, release_lattice
@@ -166,7 +166,7 @@ def _minimisers(
     between neighbours.
     """
     # Many small products: threads of BLAS would wait for each other.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         return _certified(features, plan, data, codes)
 
 

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
+from .._threads import one_blas_thread
 from ..exceptions import PrivacyError
 from ..gaussian_process._duality import KAPPA, Objective, RoundingErrors
 from ..gaussian_process._losses import Loss, SquaredLoss
@@ -270,7 +270,7 @@ def minimiser_value(
     if row_weights is None:
         row_weights = np.ones(len(features))
     # Many small products: threads of BLAS would wait for each other.
-    with np.errstate(all="ignore"), threadpool_limits(1, user_api="blas"):
+    with np.errstate(all="ignore"), one_blas_thread():
         Z = in_unit_ball(features)
         targets = in_unit_ball(targets) if plan.is_joint else np.clip(targets, -1, 1)
         columns = np.ascontiguousarray(targets.T)
