@@ -15,7 +15,7 @@ from .._validation import check_count
 from ..blocks._most_rows import most_rows_of_a_person
 from ..exceptions import PrivacyError
 from ..noise import KeyedBits, RandomBits, random_bits
-from ._lazy import apply_lazily, check_lazily, refuse_containers
+from ._lazy import PromisedRows, check_lazily, refuse_containers
 
 
 class LocalPrivatizer(TransformerMixin, PrivateEstimator):
@@ -32,6 +32,10 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
     rows in it (`KeyedBits`). The secret is part of the graph, which is as private as
     the rows. No error could be refunded then, so values that are not finite are no
     error, but the public centre, as in strict mode.
+
+    `transform` reads every partition once, before it charges, so that a partition with
+    other rows than those is refused when it is computed: a graph is evaluated twice, or
+    once if it was persisted before.
     """
 
     def fit_transform(
@@ -86,9 +90,9 @@ class LocalPrivatizer(TransformerMixin, PrivateEstimator):
         check_lazily(X, worker._read)
         times = 1 if groups is None else most_rows_of_a_person(X, groups)
         bits = KeyedBits.fresh(self.random_state, purpose)
+        rows = PromisedRows(X, bits)
         self._pay(bits, times)
-        work = partial(worker._transform_block, *public)
-        return apply_lazily(work, X, shape, bits)
+        return rows.release(partial(worker._transform_block, *public), shape)
 
     def _pay(self, bits: RandomBits, times: int) -> None:
         if bits.seeded != self.guarantee_.seeded:

@@ -41,7 +41,8 @@ class KeyedBits(RandomBits):
 
     *Data.* `bound_to` puts a digest of the data into the path. If data changed between
     two computations of a partition, equal noise on both would reveal their exact
-    difference; independent noise makes them two releases.
+    difference; independent noise makes them two releases, of which one is not paid for.
+    `mark` tells whether data are those that were paid for.
 
     The secret is part of pickles, which have to carry it to other processes: they are
     as private as the rows. It is in no `repr`.
@@ -118,6 +119,18 @@ class KeyedBits(RandomBits):
         if array.size:
             digest.update(array.reshape(-1).data.cast("B"))
         return self._child(b"data", digest.digest())
+
+    def mark(self) -> bytes:
+        """Return what tells this place and its data from all others.
+
+        Returns
+        -------
+        bytes
+            32 of them, independent of all words; without the secret they say nothing of
+            the data, but whether they are the same again.
+        """
+        prefix = self._child(b"mark", b"")._prefix
+        return hashlib.shake_256(prefix).digest(_SECRET_BYTES)
 
     def _child(self, kind: bytes, name: bytes) -> KeyedBits:
         child = object.__new__(type(self))

@@ -33,6 +33,22 @@ def test_words_are_those_of_secret_path_and_call():
     np.testing.assert_array_equal(copied.words(8), words[3])
 
 
+def test_marks_are_those_of_secret_place_and_data_and_no_words():
+    place = KeyedBits(SECRET).spawn(1)
+    bound = place.bound_to(np.zeros(2))
+    different = [
+        place.mark(),
+        bound.mark(),
+        place.bound_to(np.ones(2)).mark(),
+        KeyedBits(SECRET).spawn(2).bound_to(np.zeros(2)).mark(),
+        KeyedBits(SECRET[::-1]).spawn(1).bound_to(np.zeros(2)).mark(),
+        bound.words(4).tobytes(),
+    ]
+    assert len(set(different)) == 6
+    assert bound.mark() == place.bound_to(np.zeros(2)).mark()
+    assert len(bound.mark()) == 32
+
+
 def test_secrets_are_fresh_unless_seeded_and_never_shown():
     first, second = KeyedBits.fresh(), KeyedBits.fresh()
     assert not first.seeded
