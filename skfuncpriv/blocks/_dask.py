@@ -8,17 +8,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import getitem
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from .._progress import PATIENCE, is_watched
 from ._forms import form_of
+from ._partitions import (
+    check_order,
+    has_known_rows,
+    is_dask,
+    is_lazy_frame,
+    lazy_form,
+    side_by_side,
+)
 from ._tables import check_table
 from ._tasks import Block, Refusal, added, guarded, leaves, mapped, split
 from ._tasks import gathered as gathered_blocks
 
 _FAN_IN = 8
+_MOST_BUCKETS = 32  # each partition is cut into so many pieces, one task for each
 _PARTITIONS = (
     "X, y, groups and sample_weight must have the same partitions: take them from one "
     "frame, or rechunk them alike"
@@ -27,14 +38,6 @@ _POSITION = (
     "X is an object of dask, so y, groups and sample_weight must be objects of dask, "
     "too, or NumPy arrays with one entry for each row: an index is not compared"
 )
-_COLUMNS = "The number of columns of an array must be known; that of its rows need not"
-
-
-def is_dask(table: Any) -> bool:
-    """Whether it is an array, frame or series of dask, without importing it."""
-    library = type(table).__module__.split(".")[0]
-    is_table = hasattr(table, "to_delayed") and hasattr(table, "ndim")
-    return library in ("dask", "dask_expr") and is_table
 
 
 def dask_engine(tables: tuple[Any, ...]) -> Dask:
@@ -46,10 +49,11 @@ def dask_engine(tables: tuple[Any, ...]) -> Dask:
     if not all(isinstance(table, np.ndarray) for table in plain):
         raise ValueError(_POSITION)
     chunks: Any = next((t.chunks[0] for t in lazy if has_known_rows(t)), None)
-    columns = {id(table): partitions_of(table, chunks) for table in lazy}
+    columns = dict(zip(map(id, lazy), side_by_side(lazy, chunks), strict=True))
     n_blocks = len(columns[id(lazy[0])])
     if any(len(column) != n_blocks for column in columns.values()):
         raise ValueError(_PARTITIONS)
+    check_order(list(columns.values()), with_memory=bool(plain))
     n_rows = None if chunks is None else sum(chunks)
     if plain and chunks is None:
         lengths = [delayed(len)(part) for part in columns[id(lazy[0])]]
@@ -68,12 +72,15 @@ def dask_engine(tables: tuple[Any, ...]) -> Dask:
             for k in range(n_blocks)
         ]
 
+    whole = blocks(tables)
     forms = mapped(lambda t: lazy_form(t) if is_dask(t) else form_of(t), tables)
     labels = None
     if tables[3] is not None:  # without what else their rows hold
+        if is_dask(tables[3]):  # alone, so that no other column is read
+            columns[id(tables[3])] = side_by_side([tables[3]], chunks)[0]
         labels = blocks((None, None, None, tables[3]))
-    frame = next((table for table in lazy if not hasattr(table, "chunks")), None)
-    return Dask(blocks(tables), Block(forms[:3]), labels, n_rows, frame)
+    frame = next((table for table in lazy if is_lazy_frame(table)), None)
+    return Dask(whole, Block(forms[:3]), labels, n_rows, frame)
 
 
 class Dask:
@@ -140,40 +147,23 @@ class Dask:
         """Nothing is kept but what the scheduler knows how to make."""
 
 
-def has_known_rows(table: Any) -> bool:
-    """Whether it is an array with chunks of known lengths."""
-    chunks = getattr(table, "chunks", None)
-    return chunks is not None and not np.isnan(chunks[0]).any()
-
-
-def partitions_of(table: Any, chunks: Any = None) -> list[Any]:
-    """The delayed blocks of a table, each with all columns, cut where chunks begin."""
-    if not hasattr(table, "chunks"):
-        # All of dask's optimization would join partitions of few columns, labels among
-        # them, and so cut tables of one frame at different rows.
-        return list(table.simplify().to_delayed(optimize_graph=False))
-    alike = {axis: -1 for axis in range(1, table.ndim)}
-    if chunks is not None and has_known_rows(table):
-        alike[0] = chunks
-    return list(table.rechunk(alike).to_delayed().ravel())
-
-
-def lazy_form(table: Any) -> Any:
-    """A row of zeros in the form of a table of dask."""
-    if not hasattr(table, "chunks"):
-        return form_of(table._meta)
-    if np.isnan(np.array(table.shape[1:], dtype=float)).any():
-        raise ValueError(_COLUMNS)
-    return form_of(np.empty((0, *table.shape[1:]), dtype=table.dtype))
-
-
 def _shuffled(blocks: list[Any]) -> list[Any]:
-    from dask import delayed  # type: ignore[attr-defined]
+    """The same rows in buckets of people: one graph, from which all sums are made."""
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
 
-    n = len(blocks)
-    cut, join = delayed(_pieces, pure=False, nout=n), delayed(_gathered, pure=False)
-    pieces = [cut(block, n) for block in blocks]
-    return [join([piece[b] for piece in pieces]) for b in range(n)]
+    n_buckets = min(len(blocks), _MOST_BUCKETS)
+    token = uuid4().hex
+    cut, piece, bucket = f"cut-{token}", f"piece-{token}", f"bucket-{token}"
+    layer: dict[Any, Any] = {}
+    for k, block in enumerate(blocks):
+        layer[cut, k] = (_pieces, block.key, n_buckets)
+        layer |= {(piece, k, b): (getitem, (cut, k), b) for b in range(n_buckets)}
+    for b in range(n_buckets):
+        pieces = [(piece, k, b) for k in range(len(blocks))]
+        layer[bucket, b] = (_gathered, pieces)
+    graph = HighLevelGraph.from_collections(bucket, layer, dependencies=blocks)
+    return [Delayed((bucket, b), graph, layer=bucket) for b in range(n_buckets)]
 
 
 def _compute(result: Any) -> Any:

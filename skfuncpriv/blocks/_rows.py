@@ -9,9 +9,10 @@ import numpy as np
 from ._arrays import is_memory_map
 from ._block_rows import BlockRows
 from ._blocks import Blocks
-from ._dask import dask_engine, is_dask
+from ._dask import dask_engine
 from ._engines import Engine
 from ._memory_rows import MemoryRows
+from ._partitions import is_dask
 from ._reading import block_reader
 from ._tasks import leaves, mapped
 

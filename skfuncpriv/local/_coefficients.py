@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import warn_if_noise_dominates
 from .._validation import check_count, check_flag
 from ..basis import Basis, TensorBasis
-from ..blocks._dask import is_dask
+from ..blocks._partitions import is_dask
 from ..denoise import spectral_average
 from ..noise import NoiseLaw, RandomBits, random_bits, release_lattice
 from ._base import CoefficientPrivatizer

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base import CurveReader, warn_if_noise_dominates
 from .._validation import check_count, check_flag
-from ..blocks._dask import is_dask
+from ..blocks._partitions import is_dask
 from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ._base import LocalPrivatizer
 from ._bounds import public_domain, value_bounds

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn import get_config
 
 from .._tables import as_numbers, frame_to_numbers, is_frame
-from ..blocks._dask import is_dask, lazy_form, partitions_of
+from ..blocks._partitions import is_dask, lazy_form, partitions_of
 from ..blocks._tables import take
 from ..exceptions import PrivacyError
 from ..noise import KeyedBits

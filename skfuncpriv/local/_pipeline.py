@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base import PrivateEstimator, refuse_in_strict_mode
 from .._config import learners
-from ..blocks._dask import is_dask
+from ..blocks._partitions import is_dask
 from ..exceptions import PrivacyError
 from ..privacy import PrivacyGuarantee
 from ._bounds import check_basis, domain_of

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base import CurveReader
 from .._validation import check_count, check_interval
 from ..basis import Basis, CosineBasis, TensorBasis
-from ..blocks._dask import is_dask
+from ..blocks._partitions import is_dask
 from ._bounds import check_basis, public_domain, value_bounds
 from ._lazy import apply_lazily, check_lazily, in_form, refuse_containers
 from ._observed import (

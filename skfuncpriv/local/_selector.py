@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_count
-from ..blocks._dask import is_dask
+from ..blocks._partitions import is_dask
 from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ..privacy import (
     permute_and_flip,

@@ -10,6 +10,7 @@ from dask import array as da
 from dask import dataframe as dd
 
 from skfuncpriv import Blocks, BudgetLedger, ICLPMean
+from skfuncpriv.blocks._dask import dask_engine
 from skfuncpriv.blocks._tasks import Counted, Refusal
 
 rng = np.random.default_rng(0)
@@ -93,6 +94,49 @@ def test_partitions_of_files(tmp_path):
     frame = dd.read_parquet(tmp_path, split_row_groups=True)
     assert frame.npartitions == 6
     assert release(frame[NAMES], frame["who"]) == release(X, PEOPLE)
+
+
+MOVES = {
+    "set_index": lambda frame: frame.set_index("key"),
+    "merge": lambda frame: frame.merge(dd.from_pandas(OTHERS, npartitions=3), on="who"),
+}
+KNOWN = pd.DataFrame(np.outer(PEOPLE, np.arange(9)) / 99, columns=NAMES)  # of labels
+KNOWN = KNOWN.assign(who=PEOPLE, key=np.arange(203) // 20)
+OTHERS = pd.DataFrame({"who": np.arange(31), "z": 0})
+
+
+@pytest.fixture(params=MOVES)
+def shuffled(request):
+    """A frame whose partitions have another order of rows in each computation."""
+    with dask.config.set({"dataframe.shuffle.method": "disk"}):
+        yield MOVES[request.param](
+            dd.from_pandas(KNOWN.sample(frac=1, random_state=0), npartitions=5)
+        )
+
+
+def test_labels_stay_with_their_values_in_a_shuffle(shuffled):
+    known = release(KNOWN[NAMES], KNOWN["who"])
+    assert release(shuffled[NAMES], shuffled["who"]) == known
+    kept = shuffled.persist()
+    arrays = [kept[columns].to_dask_array() for columns in (NAMES, "who")]
+    assert release(*arrays) == known
+
+
+def test_two_shuffles_are_refused(shuffled):
+    values = shuffled[NAMES].to_dask_array()
+    for labels in (shuffled["who"].to_dask_array(), PEOPLE):
+        with pytest.raises(ValueError, match="no fixed order of rows"):
+            release(values, labels)
+
+
+def test_the_number_of_tasks_is_linear_in_that_of_partitions():
+    def tasks(n):
+        engine = dask_engine((da.ones((n, 1), chunks=1), None, None, np.arange(n)))
+        return len(dict(engine.by_person()._blocks[0].dask))
+
+    many, few = tasks(120), tasks(60)
+    assert many - few == 60 * (32 + 3)  # pieces; and values, block, cut
+    assert tasks(3) < 3 * 9
 
 
 def test_a_label_reads_no_values():
