@@ -126,7 +126,8 @@ class BudgetDisplay:
         start = 0.0
         for k, (label, amount) in enumerate(self.amounts.items()):
             colour = COLOURS[k] if k < _NAMED else "0.55"
-            self._draw(start, amount, f"{literal(label)}: {_above(amount)}", color=colour)
+            text = f"{literal(label)}: {_above(amount)}"
+            self._draw(start, amount, text, color=colour)
             start += amount
         left = max(self.budget - spent, 0.0)
         style = {"facecolor": "none", "edgecolor": "0.6", "linestyle": "--"}

@@ -6,6 +6,8 @@ regularisation took away nor how far these people are from a population is in it
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,8 @@ class FunctionDisplay:
         no band.
     level : float, default=0.95
         *Public.* The probability with which the band holds the noise of a point, if it
-        is normal.
+        is normal. Laplace noise has longer tails: at the end of an interval, where it
+        is a single draw, a band for 0.95 holds 0.937.
     reference : array-like of shape (n_points,), default=None
         A known function to compare with, for example the truth of a simulation.
     guarantee : object, default=None
@@ -66,7 +69,7 @@ class FunctionDisplay:
 
     See Also
     --------
-    skfuncpriv.GaussianProcessReleaser : Releases functions, with `noise_std_`.
+    skfuncpriv.GaussianProcessReleaser : Releases functions, with `noise_std`.
     skfuncpriv.PrivateKernelRegressor : Learns functions.
     skfuncpriv.CoefficientDisplay : Coefficient functions of a regression on curves.
 
@@ -121,9 +124,10 @@ class FunctionDisplay:
         Parameters
         ----------
         estimator : object
-            Fitted on one feature, with `response` and `guarantee_`; a band is drawn if
-            its `noise_std_` is a number.
-        points : array-like of shape (n_points,)
+            Fitted on one feature, with `response` and `guarantee_`; the band of its
+            predictions is drawn if it has a method ``noise_std(T)``. The number
+            `noise_std_` may be a mean over all points, and is not used.
+        points : array-like or series of shape (n_points,)
             *Public.* Where the function is evaluated: not at people's own points.
         ax : matplotlib Axes, default=None
             Where to draw, as in `plot`.
@@ -148,11 +152,11 @@ class FunctionDisplay:
         check_fitted(estimator)
         names = getattr(estimator, "feature_names_in_", None)
         column = np.asarray(points, dtype=float).reshape(-1, 1)
-        queries = _named(column, names)
+        queries = column if names is None else _named(column, names, points)
         values = np.asarray(getattr(estimator, response)(queries))
-        noise = getattr(estimator, "noise_std_", None)
-        if response != "predict" or np.ndim(noise) > 0:
-            noise = None
+        noise = None
+        if response == "predict" and hasattr(estimator, "noise_std"):
+            noise = estimator.noise_std(queries)
         known = "x" if names is None else str(names[0])
         display = cls(
             column[:, 0],
@@ -243,10 +247,18 @@ class FunctionDisplay:
         return points, values, np.broadcast_to(self.noise, points.shape)
 
 
-def _named(column: np.ndarray, names: Any) -> Any:
-    """A column with the name that was fitted, in a frame as it was then."""
-    if names is None:
-        return column
-    import pandas as pd
+def _named(column: np.ndarray, names: Any, points: Any) -> Any:
+    """A column with the name that was fitted, in a frame as it was then.
 
-    return pd.DataFrame(column, columns=list(names))
+    Of the library of `points`, or else of one that is here already: it made the frame
+    that was fitted.
+    """
+    own = type(points).__module__.split(".")[0]
+    known = ("pandas", "polars")
+    for name in sorted(known, key=lambda name: (name != own, name not in sys.modules)):
+        try:
+            library: Any = importlib.import_module(name)
+        except ImportError:
+            continue
+        return library.DataFrame({str(names[0]): column[:, 0]})
+    return column
