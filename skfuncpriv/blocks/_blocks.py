@@ -61,7 +61,8 @@ class Blocks:
 
     Blocks are read one by one, or by the workers of ``joblib.parallel_config``, but for
     the pass that divides rows by person, which is of this process; a bar of progress
-    counts them after two seconds where somebody looks.
+    counts them after two seconds where somebody looks. Errors of functions that load
+    blocks may quote rows, so ``fit`` shows their type alone; `read` shows all of them.
 
     *Dask.* Arrays and frames of dask are given to ``fit`` as they are, and summed where
     their scheduler runs: only sums and numbers of people come back. A partition is made
