@@ -103,6 +103,21 @@ class BernsteinOperator:
         traces = _traces(self.degree, self.order) ** self.n_axes
         return float(self.powers @ traces @ self.powers)
 
+    def noise_squares(self, points: FloatArray) -> FloatArray:
+        """The same at points of the unit cube, of shape (n, d): shape (n,)."""
+        squares = np.empty(len(points))
+        for start in range(0, len(points), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            overlaps: FloatArray = np.ones((1, 1, 1))
+            for x in points[rows].T:
+                powers = [bernstein_basis(x, self.degree)]
+                for _ in range(1, self.order):
+                    powers.append(powers[-1] @ self.matrix)
+                stacked = np.stack(powers, axis=1)
+                overlaps = overlaps * (stacked @ stacked.swapaxes(1, 2))
+            squares[rows] = overlaps @ self.powers @ self.powers
+        return squares
+
     def mean_square(self, functions: list[FloatArray]) -> float:
         """The same for other functions than b_v, given at nodes of each axis.
 

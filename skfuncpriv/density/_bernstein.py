@@ -23,16 +23,23 @@ from ..exceptions import PrivacyError
 from ..gaussian_process import Kernel
 from ..gaussian_process import _wrapped as wrapped
 from ..gaussian_process._rows import (
-    PrivateRows,
     RowReading,
     public_center,
     read_box,
     targets_within,
     with_targets,
 )
-from ..noise import FixedPoint, IndependentLaplace, random_bits, release_lattice
+from ..noise import IndependentLaplace, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee, laplace_scale
-from ._bernstein_values import DensityValues, StatedValues, Values, choose_degree
+from ._bernstein_values import (
+    DensityValues,
+    StatedValues,
+    Values,
+    choose_degree,
+    density_values,
+    in_cube,
+    stated_values,
+)
 from ._lattice_bumps import read_bandwidths
 from ._points import check_volume, read_queries, remember_columns
 
@@ -84,7 +91,8 @@ class BernsteinReleaser(PrivateEstimator):
     sensitivity_ : float
         Public bound on the sum of absolute changes of all values between neighbours.
     noise_std_ : float
-        Public root mean square over the box of the noise of the released function.
+        Public root mean square over the box of the noise of the released function; the
+        method `noise_std` knows it at a point.
     guarantee_ : PrivacyGuarantee
         What is promised, and per which unit.
     n_people_ : int
@@ -222,10 +230,10 @@ class BernsteinReleaser(PrivateEstimator):
             # Step 1: values on the lattice.
             how = (values, degree, self._used, low, high)
             if isinstance(values, DensityValues):
-                value = rows.sum(partial(_density_values, *how))
+                value = rows.sum(partial(density_values, *how))
                 lattice = release_lattice(scale, value)
             else:
-                value = rows.alone(partial(_stated_values, *how))
+                value = rows.alone(partial(stated_values, *how))
                 lattice = release_lattice(scale)
 
             # Step 2: charge, then draw the noise once.
@@ -269,6 +277,25 @@ class BernsteinReleaser(PrivateEstimator):
         points = read_queries(self, T)[:, self._used]
         return self._operator.evaluate(self.coef_, self._in_cube(points))
 
+    def noise_std(self, T: Any) -> np.ndarray:
+        """Return how far the noise moved the released function, typically.
+
+        Parameters
+        ----------
+        T : array-like or frame, shape (n_points, n_features)
+            *Public.* Points, as in `predict`.
+
+        Returns
+        -------
+        ndarray, shape (n_points,)
+            Public standard deviation of the noise at each point, a weighted sum of
+            Laplace draws; at a corner of the box it is a single one.
+        """
+        check_is_fitted(self)
+        points = self._in_cube(read_queries(self, T)[:, self._used])
+        square = self._operator.noise_squares(points) / self._operator.noise_square
+        return self.noise_std_ * np.sqrt(square)
+
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
         """Draw noise functions like the one that was added, from fresh random bits.
 
@@ -300,7 +327,7 @@ class BernsteinReleaser(PrivateEstimator):
         return low, high
 
     def _in_cube(self, points: np.ndarray) -> np.ndarray:
-        return _in_cube(points, self._low, self._high)
+        return in_cube(points, self._low, self._high)
 
     def _check_parameters(self) -> None:
         if self.degree != "pss":
@@ -354,35 +381,3 @@ class BernsteinReleaser(PrivateEstimator):
             low, high = check_interval(self.y_bounds, "y_bounds")
             center = low / 2 + high / 2
         return partial(targets_within, self.y_bounds, center)
-
-
-def _density_values(
-    values: DensityValues,
-    degree: int,
-    used: slice,
-    low: np.ndarray,
-    high: np.ndarray,
-    data: PrivateRows,
-    codes: np.ndarray | None,
-) -> FixedPoint:
-    """The exact sum of the bumps of the people of these rows."""
-    return values.value(degree, _in_cube(data.points[:, used], low, high), codes)
-
-
-def _stated_values(
-    values: StatedValues,
-    degree: int,
-    used: slice,
-    low: np.ndarray,
-    high: np.ndarray,
-    data: PrivateRows,
-    codes: np.ndarray | None,  # noqa: ARG001
-) -> np.ndarray:
-    """The values of a callable, which needs all rows."""
-    clipped = np.clip(data.points[:, used], low, high)
-    return values.value(degree, clipped, data.targets, low, high)
-
-
-def _in_cube(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Points of a box in the unit cube, those outside moved to it."""
-    return (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..basis._bernstein_operator import BernsteinOperator, bernstein_basis
 from ..exceptions import PrivacyError
+from ..gaussian_process._rows import PrivateRows
 from ..noise import FixedPoint
 from ..noise._scales import round_up
 from ._lattice_bumps import LatticeBumps, bump_height
@@ -182,6 +183,38 @@ def _degree_of_density(
     values: DensityValues, n_axes: int, order: int, epsilon: float
 ) -> int:
     return _best_degree(values, n_axes, order, epsilon)
+
+
+def density_values(
+    values: DensityValues,
+    degree: int,
+    used: slice,
+    low: np.ndarray,
+    high: np.ndarray,
+    data: PrivateRows,
+    codes: np.ndarray | None,
+) -> FixedPoint:
+    """The exact sum of the bumps of the people of these rows."""
+    return values.value(degree, in_cube(data.points[:, used], low, high), codes)
+
+
+def stated_values(
+    values: StatedValues,
+    degree: int,
+    used: slice,
+    low: np.ndarray,
+    high: np.ndarray,
+    data: PrivateRows,
+    codes: np.ndarray | None,  # noqa: ARG001
+) -> np.ndarray:
+    """The values of a callable, which needs all rows."""
+    clipped = np.clip(data.points[:, used], low, high)
+    return values.value(degree, clipped, data.targets, low, high)
+
+
+def in_cube(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Points of a box in the unit cube, those outside moved to it."""
+    return (np.clip(points, low, high) / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def _best_degree(values: Values, n_axes: int, order: int, epsilon: float) -> int:

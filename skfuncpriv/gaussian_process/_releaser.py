@@ -90,8 +90,8 @@ class GaussianProcessReleaser(PrivateEstimator):
     sensitivity_ : float
         Public bound on how far the coordinates move between neighbours.
     noise_std_ : float
-        Public standard deviation of the noise of each coordinate, and of the value of
-        the released function at any point (less where an expansion fades).
+        Public standard deviation of the noise of each coordinate, and a bound of that
+        of values; the method `noise_std` knows it at a point.
     expansion_error_ : float
         Public share of the height of a kernel within the bounds that the expansion
         loses at worst, as measured; 1e-6 or less for smooth kernels.
@@ -283,6 +283,25 @@ class GaussianProcessReleaser(PrivateEstimator):
         points = validate_data(self, T, reset=False, dtype=np.float64)
         values = self._expansion.evaluate(self.coef_, points - self._origin)
         return self._center + values
+
+    def noise_std(self, T: Any) -> np.ndarray:
+        """Return how far the noise moved the released function, typically.
+
+        Parameters
+        ----------
+        T : array-like or frame, shape (n_points, n_features)
+            *Public.* Points, as in `predict`.
+
+        Returns
+        -------
+        ndarray, shape (n_points,)
+            Public standard deviation of the normal noise at each point: `noise_std_`,
+            or less where an expansion fades.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, T, reset=False, dtype=np.float64)
+        coordinates = self._expansion.coordinates(points - self._origin)
+        return self.noise_std_ * np.linalg.norm(coordinates, axis=1)
 
     def sample(self, n_samples: int, T: Any, random_state: Any = None) -> np.ndarray:
         """Draw noise functions like the one that was added, from fresh random bits.

@@ -1,19 +1,25 @@
 """The display of a function of one feature, and that of a budget."""
 
+import sys
 import types
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skfuncpriv import (
+    BernsteinReleaser,
     BudgetDisplay,
     BudgetLedger,
     FunctionDisplay,
+    GaussianProcessReleaser,
     PrivacyGuarantee,
+    PrivateKernelRegressor,
 )
+from skfuncpriv.gaussian_process import ExponentialKernel
 
 X = np.linspace(0, 4, 9)
 
@@ -40,10 +46,11 @@ def test_line_band_and_reference_are_the_arrays():
 
 
 def test_a_function_is_drawn_at_public_points_only():
-    model = fitted(noise_std_=0.5)
+    model = fitted(noise_std=lambda T: 0.5 + T[:, 0])
     display = FunctionDisplay.from_estimator(model, X, feature_name="age in years")
     assert_array_equal(display.line_.get_ydata(), X**2)
-    assert display.fill_ is not None
+    edges = display.fill_.get_paths()[0].vertices
+    assert_allclose(edges[:, 1].max(), 16 + 4.5 * 1.959964, rtol=1e-6)
     assert display.ax_.get_xlabel() == "age in years"
     assert display.ax_.get_title(loc="left") == "epsilon = 1"
     other = FunctionDisplay.from_estimator(
@@ -55,17 +62,86 @@ def test_a_function_is_drawn_at_public_points_only():
     plt.close("all")
 
 
-def test_the_name_of_a_fitted_column_is_kept():
-    pd = pytest.importorskip("pandas")
-    table = pd.DataFrame({"dose": np.linspace(0, 1, 40)})
-    display = FunctionDisplay.from_estimator(
-        types.SimpleNamespace(
-            predict=lambda T: T["dose"].to_numpy(),
-            guarantee_="g",
-            feature_names_in_=np.array(["dose"]),
+REAL = {  # and the least and most that a band for 0.95 should hold of their noise
+    "Laplace": (
+        BernsteinReleaser(
+            estimator=lambda X, y: wave,
+            bounds=(0.0, 4.0),
+            sensitivity=0.1,
+            degree=8,
+            y_bounds=(-1.0, 1.0),
         ),
-        table["dose"],
+        (0.937, 0.951),
+    ),
+    "Gauss": (
+        GaussianProcessReleaser(
+            estimator=lambda X, y: wave,
+            bounds=(0.0, 4.0),
+            sensitivity=0.1,
+            kernel=ExponentialKernel(0.5),
+            delta=0.01,
+            points=[[0.5], [3.0]],  # far from them it has no noise
+        ),
+        (0.949, 0.951),
+    ),
+}
+
+
+def wave(t):
+    return np.sin(t[:, 0])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("model", "holds"), REAL.values(), ids=REAL)
+def test_a_band_holds_the_noise_at_each_point(model, holds):
+    rows = np.zeros((9, 1))
+    exact = clone(model).set_params(epsilon=1e6).fit(rows, rows[:, 0])
+    model = clone(model).set_params(random_state=np.random.RandomState(0))
+    display = FunctionDisplay.from_estimator(model.fit(rows, rows[:, 0]), X)
+    vertices = display.fill_.get_paths()[0].vertices
+    width = np.array(
+        [(v := vertices[vertices[:, 0] == x, 1]).max() - v.min() for x in X]
     )
+    n = 500
+    noise = np.empty((n, len(X)))
+    for k in range(n):
+        model.fit(rows, rows[:, 0])
+        noise[k] = model.predict(X[:, None]) - exact.predict(X[:, None])
+    held = (np.abs(noise) <= width / 2).mean(axis=0)
+    sd = np.sqrt(0.05 * 0.95 / n)
+    assert (held >= holds[0] - 5 * sd).all()
+    assert (held <= holds[1] + 5 * sd).all()
+    ratio = noise.std(axis=0) / (width / 2 / 1.959964)
+    assert_allclose(ratio, 1.0, atol=5 * np.sqrt(5 / 4 / n))  # kurtosis 6 at most
+    plt.close("all")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("is_series", [True, False], ids=["series", "array"])
+def test_a_column_has_its_name_in_the_library_of_its_table(library, is_series):
+    frames = pytest.importorskip(library)
+    table = frames.DataFrame({"dose": np.linspace(0, 1, 40)})
+    seen = []
+    model = types.SimpleNamespace(
+        predict=lambda T: (seen.append(type(T)), T["dose"].to_numpy())[1],
+        guarantee_="g",
+        feature_names_in_=np.array(["dose"]),
+    )
+    points = table["dose"] if is_series else table["dose"].to_numpy()
+    display = FunctionDisplay.from_estimator(model, points)
+    assert display.ax_.get_xlabel() == "dose"
+    if is_series:
+        assert seen == [type(table)]
+    plt.close("all")
+
+
+def test_names_need_no_pandas(monkeypatch):
+    polars = pytest.importorskip("polars")
+    monkeypatch.setitem(sys.modules, "pandas", None)  # an import fails
+    x = polars.DataFrame({"dose": np.linspace(0, 1, 300)})
+    model = PrivateKernelRegressor(bounds=(0, 1), y_bounds=(0, 1), random_state=0)
+    model.fit(x, x["dose"].to_numpy())
+    display = FunctionDisplay.from_estimator(model, np.linspace(0, 1, 9))
     assert display.ax_.get_xlabel() == "dose"
     plt.close("all")
 
