@@ -66,7 +66,7 @@ def as_numbers(values: Any) -> np.ndarray:
 
     A float64 array is returned as it is, without a copy.
     """
-    refuse_blocks(values)
+    refuse_collecting(values)
     if sparse.issparse(values):
         raise TypeError(SPARSE)
     if isinstance(values, np.matrix):
@@ -99,7 +99,7 @@ def indexed(X: Any) -> Any:
     return frames[0] if frames else X
 
 
-def refuse_blocks(X: Any) -> None:
+def refuse_collecting(X: Any) -> None:
     """Refuse what NumPy would collect without a word."""
     if hasattr(type(X), "__dask_graph__") or hasattr(type(X), "n_blocks"):
         raise TypeError(IN_BLOCKS)
@@ -107,7 +107,7 @@ def refuse_blocks(X: Any) -> None:
 
 def refuse_no_table(X: Any) -> None:
     """Refuse a series and a lazy frame by name; other forms are for later checks."""
-    refuse_blocks(X)
+    refuse_collecting(X)
     if hasattr(type(X), "collect"):
         raise TypeError(LAZY)
     if hasattr(type(X), "to_frame") and not is_frame(X):

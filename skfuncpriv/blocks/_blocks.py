@@ -10,6 +10,7 @@ import numpy as np
 from .._validation import check_count
 from ._arrays import ArrayRows, reader_of
 from ._csv import CsvRows
+from ._forms import LENGTHS
 from ._sources import Loaders, Source, file_source
 from ._tables import check_table
 from ._tasks import mapped
@@ -18,7 +19,6 @@ _BLOCK_BYTES = 1 << 24
 _NUMBER = (
     "blocks[columns] chooses columns by name, or by a list: a block is blocks.read(k)"
 )
-_LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 
 
 class Blocks:
@@ -273,7 +273,7 @@ def recut(blocks: Blocks, cuts: Sequence[int]) -> Blocks:
     """The same rows in blocks that begin elsewhere."""
     source = blocks._source
     if not isinstance(source, ArrayRows) or source.cuts[-1] != cuts[-1]:
-        raise ValueError(_LENGTHS)
+        raise ValueError(LENGTHS)
     return blocks._from(ArrayRows(source.reader, cuts))
 
 

@@ -163,7 +163,8 @@ def _shuffled(blocks: list[Any]) -> list[Any]:
         pieces = [(piece, k, b) for k in range(len(blocks))]
         layer[bucket, b] = (_gathered, pieces)
     graph = HighLevelGraph.from_collections(bucket, layer, dependencies=blocks)
-    return [Delayed((bucket, b), graph, layer=bucket) for b in range(n_buckets)]
+    make: Any = Delayed
+    return [make((bucket, b), graph, layer=bucket) for b in range(n_buckets)]
 
 
 def _compute(result: Any) -> Any:

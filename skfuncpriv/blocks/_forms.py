@@ -15,6 +15,7 @@ import numpy as np
 from .._tables import is_frame
 from ..curves import Curves
 
+LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 _OTHER_FORM = (
     "The blocks differ in their form: every block must have the same columns, or the "
     "same grid and outputs"

@@ -21,7 +21,7 @@ class MemoryRows:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv.blocks import MemoryRows
+    >>> from skfuncpriv.blocks._memory_rows import MemoryRows
     >>> rows = MemoryRows(np.ones((4, 2)))
     >>> rows.read(lambda X, y, weights: X).shape
     (4, 2)

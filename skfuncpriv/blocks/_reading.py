@@ -9,11 +9,10 @@ from typing import Any
 from ._arrays import is_memory_map
 from ._blocks import Blocks, is_divisible, read_together, recut, text_labels
 from ._engines import Reader
-from ._forms import length_of
+from ._forms import LENGTHS, length_of
 from ._tables import check_table, take
 from ._tasks import Block, leaves, mapped
 
-_LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 _POSITION = (
     "X is in blocks, so an index is not compared: give y, groups and sample_weight in "
     "the order of the rows, as arrays or with the index 0, 1, 2, ..."
@@ -103,7 +102,7 @@ def _cut(table: Any, cuts: Sequence[int]) -> Any:
         return recut(table, cuts)
     check_table(table)
     if length_of(table) != cuts[-1]:
-        raise ValueError(_LENGTHS)
+        raise ValueError(LENGTHS)
     pieces = (take(table, slice(*ends)) for ends in pairwise(cuts))
     if not hasattr(table, "iloc"):
         return Pieces(tuple(pieces))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tables import refuse_collecting
 from ._arrays import is_memory_map
 from ._block_rows import BlockRows
 from ._blocks import Blocks
@@ -18,6 +19,10 @@ from ._tasks import leaves, mapped
 
 _IN_MEMORY = (
     "y, groups or sample_weight is in blocks but X is in memory: give X in blocks, too"
+)
+_COLLECTED = (
+    "X is in files or a memory map, but y, groups or sample_weight is an object of "
+    "dask, whose rows would all be collected here: give all of them to dask, or none"
 )
 
 
@@ -52,12 +57,16 @@ def open_rows(
     8.0
     """
     tables = leaves(X)
+    others = leaves((y, sample_weight, groups))
     is_lazy = any(map(is_dask, tables))
     if not is_lazy and not any(map(_is_in_blocks, tables)):
-        others = leaves((y, sample_weight, groups))
         if any(is_dask(table) or isinstance(table, Blocks) for table in others):
             raise ValueError(_IN_MEMORY)
+        for table in (*tables, *others):
+            refuse_collecting(table)
         return MemoryRows(X, y, sample_weight, groups)
+    if not is_lazy and any(map(_is_of_dask, others)):
+        raise ValueError(_COLLECTED)
     y, sample_weight = map(_as_table, (y, sample_weight))
     if isinstance(groups, list | tuple):  # 1 and "1" are different people
         groups = np.array(groups, dtype=object)
@@ -86,7 +95,7 @@ def refuse_blocks(owner: Any, *tables: Any) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv.blocks import refuse_blocks
+    >>> from skfuncpriv.blocks._rows import refuse_blocks
     >>> refuse_blocks("this", np.ones((4, 2)), None)
     """
     if is_in_blocks(*tables):
@@ -113,7 +122,7 @@ def is_in_blocks(*tables: Any) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv.blocks import is_in_blocks
+    >>> from skfuncpriv.blocks._rows import is_in_blocks
     >>> is_in_blocks(np.ones((4, 2)), None)
     False
     """
@@ -136,13 +145,18 @@ def unmapped(tables: Any) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from skfuncpriv.blocks import unmapped
+    >>> from skfuncpriv.blocks._rows import unmapped
     >>> unmapped(np.ones((2, 1))).shape
     (2, 1)
     """
     if not any(map(is_memory_map, leaves(tables))):
         return tables
     return mapped(lambda t: np.asarray(t) if is_memory_map(t) else t, tables)
+
+
+def _is_of_dask(table: Any) -> bool:
+    """Whether it is anything of dask, which NumPy would compute."""
+    return hasattr(type(table), "__dask_graph__")
 
 
 def _is_in_blocks(table: Any) -> bool:

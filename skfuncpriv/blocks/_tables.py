@@ -41,13 +41,23 @@ def joined(tables: Sequence[Any]) -> Any:
         return _joined_curves(tables)
     if is_frame(first) or is_column(first):
         library: Any = sys.modules[type(first).__module__.split(".")[0]]
-        if library.__name__ == "polars" and is_frame(first):
+        is_polars = library.__name__ == "polars"
+        if is_polars and is_frame(first):
             return library.concat(list(tables), how="vertical_relaxed")
-        return library.concat(list(tables))
+        if not is_polars or len({table.dtype for table in tables}) == 1:
+            return library.concat(list(tables))
     arrays = [np.asarray(table) for table in tables]
-    if len({array.dtype.kind in "USOT" for array in arrays}) > 1:
-        arrays = [array.astype(object) for array in arrays]  # 1 and "1" are two classes
+    kinds = {"f" if a.dtype.kind in "iu" else a.dtype.kind for a in arrays}
+    if len(kinds) > 1:  # 1 and "1" are two classes, and a date is none of them
+        arrays = [_as_objects(array) for array in arrays]
     return np.concatenate(arrays)
+
+
+def _as_objects(array: np.ndarray) -> np.ndarray:
+    """The same values, each of which knows what it is: dates stay dates."""
+    if array.dtype.kind not in "mM":
+        return array.astype(object)
+    return np.array(list(array.ravel()), dtype=object).reshape(array.shape)
 
 
 def _joined_curves(tables: Sequence[Curves]) -> Curves:

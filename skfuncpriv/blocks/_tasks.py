@@ -7,10 +7,13 @@ failed into its logs, and those are the rows.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from dis import opmap
 from functools import partial
 from numbers import Real
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,7 @@ import numpy as np
 from ..exceptions import PrivacyError
 from ..noise import FixedPoint
 from ..summaries import person_codes
-from ._forms import check_form, length_of
+from ._forms import LENGTHS, check_form, length_of
 from ._labels import as_labels, bucket_of, joined_labels
 from ._tables import check_table, joined, take
 
@@ -26,7 +29,6 @@ _CHANGED = (
     "The number of rows or people changed while blocks were read: blocks must hold the "
     "same rows whenever they are read"
 )
-_LENGTHS = "X, y, groups and sample_weight must have the same number of rows"
 _INDEXES = (
     "X, y, groups and sample_weight have different indexes in a block: align them, or "
     "take all of them from one frame"
@@ -55,7 +57,7 @@ class Block:
         for table in tables:
             check_table(table)
         if len({length_of(table) for table in tables}) > 1:
-            raise ValueError(_LENGTHS)
+            raise ValueError(LENGTHS)
         indexes = [table.index for table in tables if hasattr(table, "iloc")]
         if not all(index.equals(indexes[0]) for index in indexes[1:]):
             raise ValueError(_INDEXES)
@@ -128,18 +130,27 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> Any:
 def _harmless(error: Exception) -> Exception:
     """The same error without frames if its text is constant, else one that has.
 
-    Texts of errors that this package raises are. Others may quote what they failed on,
-    but for those of files, which name the file.
+    Texts of ``raise`` statements of this package are. Others may quote what they failed
+    on, those of functions in C that this package calls among them; an error of a file
+    is made anew from its number, and names the file.
     """
-    if isinstance(error, OSError):
-        return type(error)(error.errno, error.strerror, error.filename)
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    module = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    if type(error) in _OURS and module.split(".")[0] == _PACKAGE:
+    if isinstance(error, OSError) and isinstance(error.errno, int):
+        name = error.filename if isinstance(error.filename, str) else None
+        return OSError(error.errno, os.strerror(error.errno), name)
+    if type(error) in _OURS and _is_raised_here(error.__traceback__):
         return type(error)(*error.args)
     return RuntimeError(_FAILED.format(type(error).__name__))
+
+
+def _is_raised_here(trace: TracebackType | None) -> bool:
+    """Whether the last frame is one of this package, and at a ``raise``."""
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "")
+    is_raise = trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+    return bool(is_raise and module.split(".")[0] == _PACKAGE)
 
 
 def added(first: Any, second: Any) -> Any:
@@ -179,7 +190,7 @@ def split(block: Block, n_buckets: int) -> list[Block]:
     """The rows of a block by the bucket of their person."""
     labels = as_labels(block.labels)
     if len(labels) != block.n_rows:
-        raise ValueError(_LENGTHS)
+        raise ValueError(LENGTHS)
     buckets = bucket_of(labels, n_buckets)
     pieces = []
     for k in range(n_buckets):

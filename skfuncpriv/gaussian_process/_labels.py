@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..blocks import is_in_blocks
+from ..blocks._rows import is_in_blocks
 from ..exceptions import PrivacyError
 
 _REQUIRED = "this estimator requires y to be passed, but the target y is None"

@@ -13,7 +13,9 @@ from .._base import PrivateEstimator, warn_if_noise_dominates
 from .._sklearn import check_feature_names
 from .._threads import one_blas_thread
 from .._validation import check_delta, check_positive
-from ..blocks import BlockRows, MemoryRows, open_rows, unmapped
+from ..blocks._block_rows import BlockRows
+from ..blocks._memory_rows import MemoryRows
+from ..blocks._rows import open_rows, unmapped
 from ..noise import FixedPoint, random_bits, release_lattice
 from ..privacy import PrivacyGuarantee
 from ._duality import Objective

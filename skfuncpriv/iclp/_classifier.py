@@ -21,7 +21,7 @@ from .._base import (
 from .._planned import PlannedRelease
 from .._sklearn import check_feature_names
 from .._validation import check_count
-from ..blocks import open_rows, unmapped
+from ..blocks._rows import open_rows, unmapped
 from ..gaussian_process._labels import check_stated, read_classes
 from ..noise import random_bits, release_lattice
 from ._classifier_facts import (

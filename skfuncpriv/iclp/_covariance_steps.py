@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from ..basis import Basis
-from ..blocks import BlockRows, MemoryRows
+from ..blocks._block_rows import BlockRows
+from ..blocks._memory_rows import MemoryRows
 from ..curves import Curves
 from ..noise import FixedPoint, NoiseLaw, RandomBits, release_lattice
 from ..summaries import ValueBounds, curve_coefficients, number_of_people

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from .._base import refuse_in_strict_mode
 from .._sklearn import check_feature_names
 from .._validation import check_count
-from ..blocks import refuse_blocks
+from ..blocks._rows import refuse_blocks
 from ..curves import Curves, as_curves
 from ..noise import IndependentGaussian, random_bits
 from ..summaries import curve_coefficients

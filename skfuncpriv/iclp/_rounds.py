@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ..basis import Basis
-from ..blocks import BlockRows, MemoryRows
+from ..blocks._block_rows import BlockRows
+from ..blocks._memory_rows import MemoryRows
 from ..noise import FixedPoint, RandomBits, exact_epsilon
 from ..summaries import BallContributions, BallSum
 from ._contributions import denoised_sum, draw_release

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .._validation import check_delta, check_positive
-from ..blocks import refuse_blocks
+from ..blocks._rows import refuse_blocks
 from ..exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from ..noise import random_bits
 from ._candidates import (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._observations import encode_labels
-from .._tables import refuse_blocks
+from .._tables import refuse_collecting
 from ..noise._lattice import FloatArray, IntArray
 from ._ball import BallContributions
 
@@ -49,7 +49,7 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     >>> person_codes(["ann", "bob", "ann"], 3)[1]
     2
     """
-    refuse_blocks(groups)
+    refuse_collecting(groups)
     if isinstance(groups, np.ma.MaskedArray):
         raise ValueError(_BAD_LABELS)
     is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people

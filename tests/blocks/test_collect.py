@@ -4,6 +4,8 @@ Whatever comes back to the client passes through the scheduler, so a scheduler t
 looks at it sees everything: `compute`, `np.asarray`, `len` and what libraries do.
 """
 
+import tempfile
+
 import dask
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.base import clone
 
 from skfuncpriv import Blocks
 from skfuncpriv._tables import as_numbers
+from skfuncpriv.blocks import open_rows
 from skfuncpriv.blocks._tasks import Counted, Refusal
 from skfuncpriv.curves import as_curves
 from skfuncpriv.summaries import person_codes
@@ -82,12 +85,47 @@ def test_fit_collects_nothing(returned, name):
     assert sum(map(np.size, others)) <= 6  # lengths, and a helper's one truth
 
 
+FORMS = {
+    "memory": lambda table: table,
+    "memory map": lambda table: memory_map(table),
+    "blocks": lambda table: Blocks.from_array(table, block_rows=7),
+    "dask": lambda table: lazy(table),
+}
+
+
+def memory_map(table):
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, dtype=table.dtype, shape=table.shape)
+        mapped[:] = table
+        return mapped
+
+
+@pytest.mark.parametrize("name", ["y", "sample_weight", "groups"])
+@pytest.mark.parametrize("second", FORMS)
+@pytest.mark.parametrize("first", FORMS)
+def test_forms_that_are_mixed_are_refused_or_left_where_they_are(
+    returned, first, second, name
+):
+    X, column = np.arange(60.0).reshape(20, 3), np.arange(20) // 2
+    is_mixed = "dask" in (first, second) and not {first, second} <= {"dask", "memory"}
+    try:
+        rows = open_rows(FORMS[first](X), **{name: FORMS[second](column)})
+        rows.read(lambda X, y, weights: X)
+        assert rows.people(20)[0] == (10 if name == "groups" else 20)
+        assert rows.sum(lambda X, codes: int(X.sum())) == 1770
+    except (ValueError, TypeError) as error:
+        assert "X is" in str(error)  # noqa: PT017
+        assert is_mixed or first == "memory"
+    others = [x for x in leaves(returned) if not isinstance(x, Counted | Refusal)]
+    assert others == []
+
+
 @pytest.mark.parametrize("name", one_of_each(LOCAL))
-def test_local_estimators_compute_nothing(returned, name):
+def test_local_estimators_collect_marks_of_partitions_alone(returned, name):
     estimator = one_of_each(LOCAL)[name]
     rows = lazy(np.linspace(0.0, 9.0, 240).reshape(40, 6))
     released = clone(estimator).fit(rows).transform(rows)
-    assert returned == []
+    assert all(type(x) is bytes and len(x) == 32 for x in leaves(returned))
     assert isinstance(released, da.Array)
     assert released.compute().shape[0] == 40
 

@@ -191,5 +191,7 @@ def test_mistakes_are_named():
         release(X, groups)
     with pytest.raises(ValueError, match="an index is not compared"):
         release(values, Blocks.from_array(PEOPLE))
+    with pytest.raises(TypeError, match="would all be collected"):
+        release(dask.delayed(X))
     with pytest.raises(ValueError, match="different indexes in a block"):
         release(values, groups.map_partitions(lambda part: part[::-1]))
