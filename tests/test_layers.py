@@ -38,7 +38,9 @@ ROWS = (
 )
 ROW_OF = {name: row for row, names in enumerate(ROWS) for name in names}
 # Private modules that belong to one public module beside them.
-GROUP_OF = {"_tables": "curves", "_grids": "curves", "_observations": "curves"}
+GROUP_OF = dict.fromkeys(
+    ("_tables", "_grids", "_observations", "_row_weights"), "curves"
+)
 LATE = {"dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow"}
 
 

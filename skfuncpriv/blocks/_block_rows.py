@@ -137,6 +137,21 @@ class BlockRows:
         """
         return self._value(self._engine.total, function)
 
+    def shown(self, verbose: bool) -> bool | None:  # noqa: ARG002
+        """Say what a function of rows may show of its progress.
+
+        Parameters
+        ----------
+        verbose : bool
+            *Public.* What the user asked for.
+
+        Returns
+        -------
+        None
+            Nothing: there is a bar for the blocks.
+        """
+        return None
+
     def alone(self, function: Callable[..., Any]) -> Any:
         """Compute what is no sum, in one place that must hold all rows.
 

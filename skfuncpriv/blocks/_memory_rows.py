@@ -107,6 +107,21 @@ class MemoryRows:
         """
         return function(self._data, self._codes)
 
+    def shown(self, verbose: bool) -> bool | None:
+        """Say what a function of rows may show of its progress.
+
+        Parameters
+        ----------
+        verbose : bool
+            *Public.* What the user asked for.
+
+        Returns
+        -------
+        bool or None
+            The same; None where others show the progress.
+        """
+        return verbose
+
     def alone(self, function: Callable[..., Any]) -> Any:
         """Compute what is no sum over people.
 

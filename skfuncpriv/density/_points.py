@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .._row_weights import read_weights
 from .._sklearn import check_feature_names
-from .._tables import as_numbers, finite_or
-from .._validation import check_positive
 from ..gaussian_process._rows import read_rows
 from ..noise import FixedPoint
 
-_WEIGHTS = (
-    "sample_weight must hold one finite number >= 0 per row; those above weight_cap "
-    "are lowered to it"
-)
-_NO_CAP = (
-    "sample_weight needs a public weight_cap: state the largest weight that a row may "
-    "have, known without the data"
-)
 _SMALLEST = 1e-290  # volume of a box, and of its inverse
 
 
@@ -63,7 +53,7 @@ class PointReading:
     def __call__(self, X: Any, y: Any, weights: Any) -> WeightedPoints:  # noqa: ARG002
         """Read points and weights."""
         points = read_rows(X, self.center)
-        shares = read_shares(weights, self.cap, X, len(points), self.strict)
+        shares = read_weights(weights, self.cap, X, len(points), self.strict)
         return WeightedPoints(points, shares)
 
 
@@ -105,32 +95,3 @@ def check_volume(low: np.ndarray, high: np.ndarray) -> None:
             "bounds are so close or far apart that densities are out of the range of "
             "floats: choose another unit"
         )
-
-
-def read_shares(
-    weights: Any, cap: float | None, X: Any, n_rows: int, strict: bool = False
-) -> np.ndarray | None:
-    """Weights as shares of the public cap, in [0, 1]; None if there are none.
-
-    Negative ones and those that are not finite are refused, in strict mode zero.
-    """
-    if weights is None:
-        return None
-    both_pandas = hasattr(weights, "iloc") and hasattr(X, "iloc")
-    if both_pandas and not X.index.equals(weights.index):
-        raise ValueError(
-            "sample_weight has another index than X: align them, as in "
-            "sample_weight.loc[X.index]"
-        )
-    if cap is None:
-        raise ValueError(_NO_CAP)
-    cap = check_positive(cap, "weight_cap")
-    if isinstance(weights, Real):  # as in scikit-learn, one number for all rows
-        weights = [weights] * n_rows
-    shares = as_numbers(weights)
-    if strict and shares.shape == (n_rows,):
-        shares = np.maximum(finite_or(shares, 0.0), 0.0)
-    if shares.shape != (n_rows,) or not (np.isfinite(shares) & (shares >= 0)).all():
-        raise ValueError(_WEIGHTS)
-    with np.errstate(all="ignore"):
-        return np.minimum(shares, cap) / cap

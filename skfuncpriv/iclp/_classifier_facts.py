@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._planned import PlannedRelease
+from .._row_weights import divided_among_rows
 from .._validation import check_count, check_delta, check_positive
 from ..gaussian_process._labels import read_classes
 from ..gaussian_process._machine_plan import check_psi
 from ._classifier_plan import LOSSES, classifier_plan
 from ._design_base import Design
 from ._designs import public_design, read_eta, zero_rows
-from ._row_weights import divided_among_rows
 
 _MISSING = ("error", "interpolate")
 

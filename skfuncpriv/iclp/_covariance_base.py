@@ -140,7 +140,7 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: the exact sum for the mean, and everybody's coefficients.
             how = {"basis": basis.first(len(plan.mean.spectrum)), "values": values}
-            verbose = self.verbose if rows.in_memory else None
+            verbose = rows.shown(self.verbose)
             how |= {"plan": plan.mean, "verbose": verbose}
             total = rows.sum(partial(sum_contributions, **how))
             kept = basis.first(plan.moment.n_functions)

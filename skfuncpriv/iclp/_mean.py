@@ -302,7 +302,7 @@ default=None
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions, and the exact sum for the first round.
-            verbose = self.verbose if rows.in_memory else None
+            verbose = rows.shown(self.verbose)
             how = {"basis": basis, "values": values, "verbose": verbose}
             if shares is None:
                 total = rows.sum(partial(sum_contributions, plan=plan, **how))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._row_weights import check_same_index, read_weights
 from ..gaussian_process._labels import flat, read_labels
 from ..noise import FixedPoint
 from ._classifier_facts import check_kind_of_labels, private_rows
@@ -19,7 +20,6 @@ from ._design_base import Design
 from ._design_curves import check_same_people
 from ._designs import is_curves, public_design
 from ._minimiser import MinimiserPlan, minimiser_value
-from ._row_weights import check_same_index, row_weights
 from ._targets import CurveTargets, ScalarTargets, public_targets
 
 _NAMES = (
@@ -47,9 +47,7 @@ class PublicParameters:
 
     def shares(self, weights: Any, X: Any, n_rows: int) -> np.ndarray | None:
         """Weights of rows in [0, 1]; None if there are none."""
-        if weights is None:
-            return None
-        return row_weights(weights, self.weight_cap, X, n_rows, self._strict)
+        return read_weights(weights, self.weight_cap, X, n_rows, self._strict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

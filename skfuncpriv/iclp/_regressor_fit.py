@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._planned import PlannedRelease
+from .._row_weights import divided_among_rows
 from .._validation import (
     check_count,
     check_delta,
@@ -42,7 +43,6 @@ from ._regressor_plan import (
     best_plan,
 )
 from ._ridge import NoisyMoments, deviations
-from ._row_weights import divided_among_rows
 from ._statistics import StatisticsPlan
 from ._targets import CurveTargets, ScalarTargets, public_targets
 

@@ -158,7 +158,7 @@ def sum_of_first_round(rows: MemoryRows | BlockRows, rounds: Rounds) -> FixedPoi
 
     From here on `rows` hold everyone's coefficients within the unit ball.
     """
-    rows.per_person(_within_unit_ball)
+    rows.map(_within_unit_ball)
     return rows.sum(partial(_sum_of_first, ball=rounds.rough.ball))
 
 
@@ -237,7 +237,7 @@ def _sum_of_residuals(
     return total.value()
 
 
-def _within_unit_ball(rows: np.ndarray, _: None = None) -> np.ndarray:
+def _within_unit_ball(rows: np.ndarray) -> np.ndarray:
     """Clip vectors to norm one, up to rounding; those that are no numbers are zero."""
     clipped = np.empty_like(rows)
     for chunk in _chunks(rows):

@@ -264,7 +264,7 @@ default="auto"
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions and their exact sum.
             facts = {"basis": basis.first(plan.n_functions), "values": values}
-            facts |= {"rule": rule, "verbose": self.verbose if rows.in_memory else None}
+            facts |= {"rule": rule, "verbose": rows.shown(self.verbose)}
             total = rows.sum(partial(sum_masked, plan=plan, **facts))
 
             # Step 2: charge, then draw the noise once.

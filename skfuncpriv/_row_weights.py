@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._tables import as_numbers, finite_or, indexed
-from .._validation import check_positive
+from ._tables import as_numbers, finite_or, indexed
+from ._validation import check_positive
 
 _WEIGHTS = (
     "sample_weight must hold one finite number >= 0 per row; those above weight_cap "
@@ -23,13 +23,16 @@ _NO_CAP = (
 )
 
 
-def row_weights(
+def read_weights(
     weights: Any, cap: Any, X: Any, n_rows: int, strict: bool = False
-) -> np.ndarray:
+) -> np.ndarray | None:
     """Weights of rows in [0, 1]: lowered to the public cap and divided by it.
 
-    Negative ones and those that are not finite are refused, in strict mode zero.
+    None if there are none. Negative ones and those that are not finite are refused, in
+    strict mode zero.
     """
+    if weights is None:
+        return None
     if cap is None:
         raise ValueError(_NO_CAP)
     cap = check_positive(cap, "weight_cap")
