@@ -106,6 +106,4 @@ def _keeps_order(frame: Any) -> bool:
 def _unordered(graph: Any) -> frozenset[str]:
     """The shuffles in a graph of which each computation has an order of its own."""
     names = {str(key[0] if isinstance(key, tuple) else key) for key in graph}
-    if not any("barrier" in name for name in names):
-        return frozenset()  # what they returned is kept
     return frozenset(name for name in names if name.startswith(_UNORDERED))

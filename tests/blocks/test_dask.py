@@ -10,6 +10,7 @@ from dask import array as da
 from dask import dataframe as dd
 
 from skfuncpriv import Blocks, BudgetLedger, ICLPMean
+from skfuncpriv.blocks import open_rows
 from skfuncpriv.blocks._dask import dask_engine
 from skfuncpriv.blocks._tasks import Counted, Refusal
 
@@ -129,6 +130,17 @@ def test_two_shuffles_are_refused(shuffled):
             release(values, labels)
 
 
+def test_a_shuffle_that_was_kept_has_an_order():
+    with dask.config.set({"dataframe.shuffle.method": "disk"}):
+        kept = dd.from_pandas(KNOWN, npartitions=3).shuffle("who").persist()
+    labels = kept["who"].compute().to_numpy()
+    rows = open_rows(kept["who"], kept[NAMES].to_dask_array(), groups=labels)
+    rows.read(lambda X, y, weights: (X, y))
+    assert rows.people(1) == (31, "person")
+    ninth = PEOPLE.sum() * 8 / 99
+    assert rows.sum(lambda data, codes: data[1][:, 8].sum()) == pytest.approx(ninth)
+
+
 def test_the_number_of_tasks_is_linear_in_that_of_partitions():
     def tasks(n):
         engine = dask_engine((da.ones((n, 1), chunks=1), None, None, np.arange(n)))
@@ -193,5 +205,7 @@ def test_mistakes_are_named():
         release(values, Blocks.from_array(PEOPLE))
     with pytest.raises(TypeError, match="would all be collected"):
         release(dask.delayed(X))
+    with pytest.raises(ValueError, match="would all be collected"):
+        release(Blocks.from_array(X), dask.delayed(PEOPLE))
     with pytest.raises(ValueError, match="different indexes in a block"):
         release(values, groups.map_partitions(lambda part: part[::-1]))
