@@ -15,6 +15,7 @@ import numpy as np
 
 from skfuncpriv._config import is_strict
 from skfuncpriv._grids import NO_OUTPUTS, too_few
+from skfuncpriv._label_kinds import check_kinds
 from skfuncpriv._tables import (
     as_numbers,
     check_finite,
@@ -232,7 +233,8 @@ def interpolate_rows(
 def encode_labels(names: np.ndarray, rule: str) -> tuple[np.ndarray, np.ndarray]:
     """Codes in the order of first appearance, and the names they stand for.
 
-    Labels that are missing or cannot be compared are refused with the text `rule`.
+    Labels that are missing or cannot be compared are refused with the text `rule`,
+    labels of several kinds in a text of their own.
     """
     if names.dtype.kind == "O":
         found: dict = {}
@@ -243,11 +245,13 @@ def encode_labels(names: np.ndarray, rule: str) -> tuple[np.ndarray, np.ndarray]
             is_missing = True
         if is_missing:
             raise ValueError(rule)
+        check_kinds(names)
         ids = np.empty(len(found), dtype=object)
         ids[:] = list(found)
         return codes.astype(np.intp), ids
     if names.dtype.kind in "fcmM" and (names != names).any():
         raise ValueError(rule)
+    check_kinds(names)
     ids, first, codes = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(ids), dtype=np.intp)

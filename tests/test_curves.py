@@ -218,11 +218,11 @@ def test_long_table_with_several_outputs():
     [
         [3, 1, 3, 1, 2],
         [3.5, 1.5, 3.5, 1.5, 2.5],
-        np.array([3, "x", 3, "x", None], dtype=object)[[0, 1, 2, 3, 0]],
+        np.array(["y", "x", "y", "x", "z"], dtype=object),
         pd.Categorical(["q", "p", "q", "p", "r"], categories=["p", "q", "r", "s"]),
         pd.to_datetime(["2024-02-01", "2024-01-01"] * 2 + ["2024-03-01"]),
     ],
-    ids=["int", "float", "mixed", "categorical", "dates"],
+    ids=["int", "float", "text", "categorical", "dates"],
 )
 def test_any_kind_of_name_will_do(ids):
     curves = Curves.from_long({**LONG, "who": ids}, "who", "t", "y")
@@ -293,6 +293,7 @@ def test_duplicates_are_refused_unless_asked_for():
         ({"t": pd.timedelta_range("1h", periods=5)}, "public origin"),
         ({"t": [1.0, 2.0]}, "same length"),
         ({"t": [[1.0, 2.0]]}, "name one column"),
+        ({"who": ["7", 7, 7, "a", "b"]}, "one person could look like two"),
         ({"who": ["a", "b", None, "a", "b"]}, "id must name"),
         ({"who": [1.0, np.nan, 1.0, 2.0, 2.0]}, "id must name"),
         ({"who": np.array([[1], {}, 1, 2, 2], dtype=object)}, "id must name"),

@@ -39,7 +39,7 @@ ROWS = (
 ROW_OF = {name: row for row, names in enumerate(ROWS) for name in names}
 # Private modules that belong to one public module beside them.
 GROUP_OF = dict.fromkeys(
-    ("_tables", "_grids", "_observations", "_row_weights"), "curves"
+    ("_tables", "_grids", "_observations", "_label_kinds", "_row_weights"), "curves"
 )
 LATE = {"dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow"}
 

@@ -41,7 +41,8 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     Raises
     ------
     ValueError
-        If the labels are not one per row, or if one is missing (None or NaN).
+        If the labels are not one per row, if one is missing (None or NaN), if numbers
+        stand beside text, or floats are too large to be exact integers.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def person_codes(groups: Any, n_rows: int) -> tuple[NDArray[np.intp], int]:
     refuse_collecting(groups)
     if isinstance(groups, np.ma.MaskedArray):
         raise ValueError(_BAD_LABELS)
-    is_list = isinstance(groups, list | tuple)  # 1 and "1" are different people
+    is_list = isinstance(groups, list | tuple)  # NumPy would make 1 a text
     labels = np.asarray(groups, dtype=object if is_list else None)
     if labels.shape != (n_rows,):  # both lengths may be private
         found = "" if labels.ndim == 1 else f" (got {labels.ndim} dimensions)"

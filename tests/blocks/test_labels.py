@@ -17,7 +17,7 @@ ZONE = datetime.timezone(datetime.timedelta(hours=3))
 EQUAL = [
     [1, 1.0, True, np.int8(1), np.float32(1), np.bool_(True), decimal.Decimal(1)],
     [0, -0.0, False],
-    [2**60, float(2**60)],
+    [2**52, float(2**52)],
     ["é", np.str_("é")],
     [NOON, pd.Timestamp(NOON)],
     [NOON.replace(tzinfo=datetime.UTC), NOON.replace(hour=15, tzinfo=ZONE)],
@@ -60,14 +60,6 @@ def test_types_of_one_kind_agree_with_python(dtype):
     assert len(set(expected)) > 25  # spread
 
 
-def test_equal_texts_are_no_numbers():
-    assert n_people(one(1), one("1")) == 2
-    assert n_people(one("1"), one(b"1")) == 2
-    mixed = np.array([1, "1"], dtype=object)
-    assert n_people(mixed, mixed) == 2
-    assert n_people(["1", 1], [1.0]) == 2  # lists are objects
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -93,7 +85,9 @@ def test_a_block_without_rows_has_no_type():
 
 
 def test_large_integers_stay_apart():
-    assert n_people(np.array([2**53 + 1]), np.array([float(2**53)])) == 2
+    assert n_people(np.array([2**53 + 1]), np.array([2**53])) == 2
+    with pytest.raises(ValueError, match="two people could look like one"):
+        n_people(np.array([2**53 + 1]), np.array([float(2**53)]))
     assert n_people(np.array([2**63], "u8"), np.array([-(2**63)])) == 2
 
 

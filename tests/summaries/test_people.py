@@ -1,5 +1,7 @@
 """Averages of people's rows are exact and keep counts to themselves."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,9 +18,37 @@ def test_codes_count_people_not_rows():
     assert len(set(codes.tolist())) == 3
     assert person_codes(pd.Series([3, 3, 1]), 3)[1] == 2
     assert person_codes(pd.Series(["x", "y"], dtype="category"), 2)[1] == 2
-    assert person_codes(np.array([1, "1", 2], dtype=object), 3)[1] == 3
-    assert person_codes([1, "1", 2], 3)[1] == 3
+    assert person_codes([1, 1.0, True, np.int8(2), np.float32(2)], 5)[1] == 2
     assert person_codes(("b", "a", "b"), 3)[1] == 2
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["7", 7, "x"],
+        np.array([1, "1", 2], dtype=object),
+        pd.Series(["7", 7.0, 8], dtype=object),
+        [b"7", "7", "8"],
+        [1, datetime.date(2024, 5, 1), 2],
+    ],
+)
+def test_a_person_may_not_have_labels_of_two_kinds(groups):
+    with pytest.raises(ValueError, match="so one person could look like two"):
+        person_codes(groups, 3)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        np.array([2.0**53, 2.0**53 + 2]),
+        [2**53 + 1, -(2.0**53)],
+        np.array([1, 2**24], dtype=np.float32),
+    ],
+)
+def test_floats_may_not_merge_people(groups):
+    with pytest.raises(ValueError, match="two people could look like one"):
+        person_codes(groups, 2)
+    assert person_codes(np.asarray(groups, dtype=object).astype(int), 2)[1] == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""Kinds of labels: numbers, text, dates. A person whose labels are of two counts twice.
+
+The label 7 in one row and "7" in another would be two people, each of whom is protected
+at the price of one, while the one person pays for both without being told. Readers of
+text files give columns of both kinds when they decide piece by piece what holds
+numbers. A large id that became a float is merged with its neighbours instead.
+"""
+
+from __future__ import annotations
+
+import datetime
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+MIXED = (
+    "Labels of people or curves are numbers in one place and text in another, or of "
+    "other types that contradict each other, so one person could look like two: give "
+    "all of them one type, the same in every file, as with dtype={'person': str} of "
+    "pandas.read_csv"
+)
+ROUNDED = (
+    "Labels of people or curves are floats too large for exact integers, so that two "
+    "people could look like one: read them as integers or as text"
+)
+MISSING = ("NoneType", "NAType", "NaTType")
+_OF_ARRAYS = dict.fromkeys("biufc", "number") | dict.fromkeys("UT", "text")
+_OF_ARRAYS |= {"S": "bytes", "M": "moment", "m": "span"}
+_OF_TYPES: tuple[tuple[str, Any], ...] = (
+    ("text", str),
+    ("bytes", bytes),
+    ("moment", np.datetime64),
+    ("span", np.timedelta64),
+    ("number", Number | np.bool_),
+    ("datetime", datetime.datetime),
+)
+
+
+def kinds_of(labels: np.ndarray) -> set[str]:
+    """The kinds of labels, shape (n,), those left out that are missing."""
+    if labels.dtype.kind != "O":
+        return {_OF_ARRAYS.get(labels.dtype.kind, "other")}
+    types = set(map(type, labels.tolist()))
+    return {_kind(each) for each in types if each.__name__ not in MISSING}
+
+
+def check_kinds(labels: np.ndarray) -> None:
+    """Refuse labels of several kinds, and floats that stand for several integers.
+
+    NaN is a missing label, whatever it stands beside: that is for others to refuse.
+    """
+    if labels.dtype.kind == "O":
+        entries = labels.tolist()
+        types = set(map(type, entries))
+        if any(issubclass(each, float | np.floating) for each in types):
+            floats = [x for x in entries if isinstance(x, float | np.floating)]
+            if any(x != x for x in floats):
+                return
+            if any(abs(x) >= _limit(x) for x in floats):
+                raise ValueError(ROUNDED)
+        if len(kinds_of(labels)) > 1:
+            raise ValueError(MIXED)
+    elif labels.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            if (np.abs(labels) >= _limit(labels)).any():
+                raise ValueError(ROUNDED)
+
+
+def _kind(each: type) -> str:
+    for name, types in _OF_TYPES:
+        if issubclass(each, types):
+            return name
+    return each.__name__
+
+
+def _limit(number: Any) -> float:
+    """From where a float of this width stands for more than one integer."""
+    width = number.dtype if hasattr(number, "dtype") else np.float64
+    return float(2.0 ** (np.finfo(width).nmant + 1))
