@@ -150,7 +150,8 @@ class PrivateEstimator(StrictEstimator):
         diagram = super()._html_repr()
         if not hasattr(self, "guarantee_"):
             return diagram
-        return f"<div>{diagram}<p>{self.guarantee_._repr_html_()}</p></div>"
+        # Not below it: a diagram may be wider than its place, and scrolls at its foot.
+        return f"<div><div>{self.guarantee_._repr_html_()}</div>{diagram}</div>"
 
 
 class CurveReader(StrictEstimator):

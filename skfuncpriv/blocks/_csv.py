@@ -16,6 +16,7 @@ _NOT_CSV = (
     "A file cannot be read as CSV with a header and the chosen columns: check that all "
     "lines have as many fields as the header, separated by commas, in UTF-8"
 )
+_NEEDS = "reading CSV files in blocks needs pandas: pip install pandas"
 _REFUSED = (ValueError, UnicodeError, LookupError)  # they would quote lines
 
 
@@ -40,6 +41,7 @@ class CsvRows:
     @classmethod
     def of(cls, paths: Sequence[str], size: int, texts: Sequence[str]) -> CsvRows:
         """Cut files into pieces of about `size` bytes; only ends of lines are read."""
+        _pandas()
         pieces = [(k, *ends) for k, p in enumerate(paths) for ends in _pieces(p, size)]
         absolute = tuple(os.path.abspath(path) for path in paths)
         return cls(absolute, tuple(pieces), tuple(texts))
@@ -66,8 +68,7 @@ class CsvRows:
         return table
 
     def _table(self, source: Callable[[], Any], columns: Any) -> Any:
-        import pandas as pd
-
+        pd = _pandas()
         # A first line longer than the header would shift all columns: this refuses it.
         pd.read_csv(source(), header=None, nrows=2, dtype=str)
         # Types are those of the whole block; of parts, one label would look like two.
@@ -87,6 +88,14 @@ class CsvRows:
         if head.count(b'"') % 2 or text.count(b'"') % 2:
             raise ValueError(_QUOTES)
         return lambda: io.BytesIO(head + text)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(_NEEDS) from None
+    return pd
 
 
 def _attempt(read: Callable[[], Any]) -> Any:

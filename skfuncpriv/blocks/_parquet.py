@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _COLUMNS = "A Parquet file does not have the chosen columns"
+_NEEDS = "reading Parquet needs pandas with pyarrow: pip install pandas pyarrow"
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,8 +29,7 @@ class ParquetRows:
     @classmethod
     def of(cls, paths: Sequence[str]) -> ParquetRows:
         """Look up the row groups; no data are read."""
-        from pyarrow import parquet
-
+        parquet = _parquet()
         groups = []
         for k, path in enumerate(paths):
             with parquet.ParquetFile(path) as file:
@@ -46,8 +46,7 @@ class ParquetRows:
         return self.groups[k][2]
 
     def read(self, k: int, columns: Any) -> Any:
-        from pyarrow import parquet
-
+        parquet = _parquet()
         path, group, _ = self.groups[k]
         names = None if columns is None else list(columns)
         with parquet.ParquetFile(self.paths[path]) as file:
@@ -59,3 +58,12 @@ class ParquetRows:
         if not set(names) <= set(frame.columns):
             raise ValueError(_COLUMNS)
         return frame[names]
+
+
+def _parquet() -> Any:
+    try:
+        import pandas as pd  # noqa: F401: rows become its frames
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError(_NEEDS) from None
+    return parquet

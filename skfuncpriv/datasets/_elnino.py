@@ -7,6 +7,8 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import Bunch
 
+from ._pandas import pandas
+
 _DESCRIPTION = """\
 Sea-surface temperature off the coast of Peru (region Nino 1+2), 1950 to 2010.
 
@@ -53,8 +55,7 @@ def load_elnino(as_frame: bool = False) -> Bunch:
     table = np.array([line.split(",") for line in lines[1:]], dtype=np.float64)
     years, data = table[:, 0].astype(int), table[:, 1:].copy()
     if as_frame:
-        import pandas as pd
-
+        pd = pandas()
         data = pd.DataFrame(data, columns=months, index=pd.Index(years, name="year"))
     return Bunch(
         data=data,

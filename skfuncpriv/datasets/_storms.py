@@ -10,6 +10,8 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import Bunch
 
+from ._pandas import pandas
+
 _DESCRIPTION = """\
 Tracks of 655 Atlantic storms, 1975 to 2022.
 
@@ -64,7 +66,5 @@ def load_storms(as_frame: bool = False) -> Bunch:
         "wind": np.array([row["wind_kt"] for row in rows], dtype=np.float64),
     }
     if as_frame:
-        import pandas as pd
-
-        columns = pd.DataFrame(columns)
+        columns = pandas().DataFrame(columns)
     return Bunch(data=columns, names=names[np.argsort(first)], DESCR=_DESCRIPTION)

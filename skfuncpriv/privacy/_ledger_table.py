@@ -10,6 +10,7 @@ from ._ledger_arguments import numbers
 from ._ledger_state import LedgerState
 
 _LAST = 12  # charges that are shown
+_STYLE = "padding:0.2em 0.8em 0.2em 0;text-align:left;vertical-align:top"
 
 
 def balance(state: LedgerState, scope: str) -> str:
@@ -41,12 +42,15 @@ def ledger_table(ledger: Any, title: str, left: str) -> str:
         _row("td", (r.day, r.label, r.scope, r.times, r.guarantee))
         for r in records[-_LAST:]
     ]
+    name = f" ({ledger.name})" if ledger.name else ""
     earlier = len(records) - _LAST
     more = f" The last {_LAST}; {earlier} earlier charges." if earlier > 0 else ""
-    caption = f"<caption>{escape(f'{title}: {left}.{more}')}</caption>"
+    words = f"{title}{name}, per {ledger.budget.unit}: {left}.{more}"
+    caption = f'<caption style="text-align:left">{escape(words)}</caption>'
     return f'<table class="skfuncpriv-ledger">{caption}{"".join(rows)}</table>'
 
 
 def _row(tag: str, cells: Iterable[Any]) -> str:
-    inner = "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells)
+    opening = f'<{tag} style="{_STYLE}">'
+    inner = "".join(f"{opening}{escape(str(cell))}</{tag}>" for cell in cells)
     return f"<tr>{inner}</tr>"

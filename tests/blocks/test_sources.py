@@ -1,6 +1,7 @@
 """Blocks of files hold the rows of the files, in order, whatever the format."""
 
 import gzip
+import sys
 import threading
 
 import numpy as np
@@ -316,3 +317,19 @@ def test_workers_of_joblib_read_blocks(tmp_path):
         again = ICLPMean(bounds=(-3, 3), random_state=0)
         again.fit(Blocks.from_files(tmp_path / "x.npy", block_bytes=240))
     np.testing.assert_array_equal(again.release_, model.release_)
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "words"),
+    [
+        ("f.parquet", "pyarrow", "reading Parquet needs pandas with pyarrow: pip inst"),
+        ("f.parquet", "pandas", "reading Parquet needs pandas with pyarrow: pip inst"),
+        ("f.csv", "pandas", "reading CSV files in blocks needs pandas: pip install p"),
+    ],
+)
+def test_errors_say_which_library_is_needed(folder, monkeypatch, name, library, words):
+    (folder / name).write_text("a\n1\n")
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=words) as caught:
+        Blocks.from_files(folder / name)
+    assert caught.value.__cause__ is None

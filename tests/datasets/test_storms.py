@@ -1,11 +1,14 @@
 """The bundled tracks of storms."""
 
+import sys
+
 import numpy as np
 import pandas as pd
+import pytest
 from numpy.testing import assert_array_equal
 
 from skfuncpriv import Curves
-from skfuncpriv.datasets import load_storms
+from skfuncpriv.datasets import load_elnino, load_storms
 
 
 def test_shapes_and_units():
@@ -46,3 +49,11 @@ def test_bundled_file_is_the_shared_one(shared_data):
     assert_array_equal(storms.data["hours"], hours)
     for name, column in (("lon", "lon"), ("lat", "lat"), ("wind", "wind_kt")):
         assert_array_equal(storms.data[name], np.asarray(shared[column], dtype=float))
+
+
+@pytest.mark.parametrize("load", [load_storms, load_elnino])
+def test_without_pandas_the_error_says_what_to_install(load, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"^as_frame=True needs pandas: pip install"):
+        load(as_frame=True)
+    assert len(load().data)

@@ -674,10 +674,11 @@ def test_what_is_asked_and_left_is_said_first(path, budget, charge, times, text)
 
 
 def test_notebooks_show_a_table_of_the_last_charges(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=3.0)
+    ledger = BudgetLedger(tmp_path / "budget.db", epsilon=3.0, name="<survey>")
     for k in range(14):
         ledger.charge(PrivacyGuarantee(definition="pure-dp", epsilon=0.1), f"<{k}>")
     shown = ledger._repr_html_()
+    assert "(&lt;survey&gt;), per row: spent" in shown
     assert "spent epsilon=1.4, remaining epsilon=1.6" in shown
     assert "The last 12; 2 earlier charges." in shown
     assert "&lt;13&gt;" in shown
