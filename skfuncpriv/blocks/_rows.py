@@ -46,7 +46,21 @@ def open_rows(
     ------
     ValueError
         If X is in memory and another argument is in blocks, or blocks are of different
-        kinds.
+        kinds or of different shuffles.
+    TypeError
+        If an argument is an object of dask that is no array, frame or series.
+
+    Notes
+    -----
+    Both have the same methods. ``read(function of X, y, weights)`` returns the data,
+    and in blocks a row of zeros in their form, so that only public facts can be taken
+    from it. ``people(n_rows)`` returns the number of people and the unit of privacy.
+    ``sum(function of data and codes)`` returns an exact sum of integers; codes number
+    the people of the rows, and are None without `groups`.
+
+    Rows belong together by their place. A shuffle of dask has no fixed order: X and the
+    other arguments must be columns of one frame, or the frame must be persisted. Arrays
+    that were made from different shuffles are refused.
 
     Examples
     --------

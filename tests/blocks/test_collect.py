@@ -19,6 +19,7 @@ from skfuncpriv.blocks._tasks import Counted, Refusal
 from skfuncpriv.curves import as_curves
 from skfuncpriv.summaries import person_codes
 from tests.test_common import CENTRAL, LOCAL, central_case
+from tests.testing.private_mean import PrivateNumberMean
 
 MEANT = "blocks|dask|in memory"
 QUICK = ("ICLPMean", "FirstColumnKDE")  # the others with the slow tests
@@ -137,6 +138,7 @@ def test_readers_of_rows_in_memory_refuse_what_they_would_collect(returned):
         lambda: as_curves(rows, domain=(0, 1)),
         lambda: person_codes(labels, 20),
         lambda: as_numbers(rows),
+        lambda: PrivateNumberMean(bounds=(0, 1)).fit(rows),  # of the documentation
     ]
     for attempt in attempts:
         with pytest.raises(TypeError, match="would all be collected"):

@@ -9,6 +9,7 @@ from skfuncpriv.privacy import PrivacyGuarantee
 from skfuncpriv.summaries import BallContributions
 
 REFUSAL = "X must be a table, not sparse, without NaN or infinity. Reshape your data."
+COLLECTED = "X is of dask, and its rows would all be collected: call .compute() first."
 
 
 class PrivateNumberMean(PrivateEstimator):
@@ -57,6 +58,8 @@ class PrivateNumberMean(PrivateEstimator):
         return np.repeat(self.mean_, len(self._read(X, reset=False)))
 
     def _read(self, X, reset):
+        if hasattr(type(X), "__dask_graph__"):
+            raise TypeError(COLLECTED)
         rows = np.asarray(X)
         is_table = rows.ndim == 2 and rows.size and rows.dtype.kind in "fiu"
         if not (is_table and np.isfinite(rows).all()):
