@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import ceil
 
 import numpy as np
@@ -31,32 +30,140 @@ _UNSEEN = 0.1  # of the variance of the noise, that a hidden signal may have
 _SHARE_ONLY = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
-def sum_contributions(
-    curves: Curves,
-    codes: np.ndarray | None,
-    plan: ReleasePlan,
-    basis: Basis,
-    values: ValueBounds,
-    verbose: bool = False,
-) -> FixedPoint:
+@dataclass(frozen=True, eq=False)
+class GridProjection:
+    """Inner products of curves on a common grid with functions, which are known.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (k, m)
+        Them; made once, in `fit`, and sent to blocks, so that it is one matrix whatever
+        machine a block is on.
+    """
+
+    matrix: np.ndarray
+
+    @classmethod
+    def on(cls, basis: Basis, grid: np.ndarray) -> GridProjection:
+        """Those of a public grid."""
+        return cls(grid_projection(basis, grid))
+
+    def __call__(self, points: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """The matrix; the points are those of the grid."""
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class CurveCoefficients:
+    """Everyone's coefficients, in units of the norm bound, not clipped to the ball.
+
+    Parameters
+    ----------
+    projection : callable
+        As in `curve_coefficients`.
+    domain : tuple of two floats
+        The interval of the argument.
+    values : ValueBounds
+        The bounds of the values.
+    verbose : bool or None
+        Whether progress is shown.
+    """
+
+    projection: Callable[[np.ndarray], np.ndarray]
+    domain: tuple[float, float]
+    values: ValueBounds
+    verbose: bool | None
+
+    @classmethod
+    def of(
+        cls,
+        basis: Basis,
+        values: ValueBounds,
+        grid: np.ndarray | None,
+        verbose: bool | None = False,
+    ) -> CurveCoefficients:
+        """Project curves on a public common grid or, if it is None, one by one."""
+        return cls(public_projection(basis, grid), basis.domain, values, verbose)
+
+    def __call__(self, curves: Curves, codes: np.ndarray | None) -> np.ndarray:
+        """Those of all people."""
+        return np.concatenate(list(self.in_chunks(curves, codes)))
+
+    def in_chunks(
+        self, curves: Curves, codes: np.ndarray | None
+    ) -> Iterator[np.ndarray]:
+        """The same, a few people at a time."""
+        values = self.values
+        chunks = curve_coefficients(curves, self.projection, self.domain, values)
+        if not curves.is_regular:  # one by one, so it may take a while
+            chunks = in_tenths(chunks, curves.n_curves, self.verbose)
+        if codes is None:
+            for chunk in chunks:
+                yield chunk / values.norm_bound
+        else:
+            rows = np.concatenate(list(chunks)) / values.norm_bound
+            seen = ~curves.all_missing
+            radius = values.largest_norm / values.norm_bound
+            n_people = number_of_people(codes)
+            yield person_averages(rows[seen], codes[seen], n_people, radius)
+
+
+@dataclass(frozen=True, eq=False)
+class CurveContributions:
     """The exact sum of what each person contributes, in units of the norm bound.
 
-    The people may be a part of those that the plan is for: such sums add up.
+    What is public is made once, in `fit`, and sent to rows in blocks.
 
-    Where the bounds of values imply the norm bound, curves on a common grid are summed
-    on the grid; otherwise everyone's coefficients are clipped to the ball.
+    Parameters
+    ----------
+    plan : ReleasePlan
+        The plan for all people.
+    coefficients : CurveCoefficients
+        Everyone's coefficients, which are clipped to the ball.
+    on_grid : GridContributions or None
+        For curves on a common grid where the bounds of values imply the norm bound:
+        integers are summed on the grid then.
     """
-    value = None
-    if curves.grid is not None:
-        projection = grid_projection(basis, curves.grid)
-        on_grid = GridContributions(
-            plan.n_people, curves.grid, basis.domain, projection, values
-        )
-        if on_grid.is_certified:
-            value = on_grid.sum(curves, codes)
-    if value is None:
-        value = _clipped_sum(curves, codes, plan, basis, values, verbose)
-    return value
+
+    plan: ReleasePlan
+    coefficients: CurveCoefficients
+    on_grid: GridContributions | None
+
+    @classmethod
+    def of(
+        cls,
+        plan: ReleasePlan,
+        basis: Basis,
+        values: ValueBounds,
+        grid: np.ndarray | None,
+        verbose: bool | None = False,
+    ) -> CurveContributions:
+        """Decide how curves on a common grid, or without one, are summed."""
+        coefficients = CurveCoefficients.of(basis, values, grid, verbose)
+        projection, on_grid = coefficients.projection, None
+        if isinstance(projection, GridProjection):
+            on_grid = GridContributions(
+                plan.n_people, grid, basis.domain, projection.matrix, values
+            )
+            if not on_grid.is_certified:
+                on_grid = None
+        return cls(plan, coefficients, on_grid)
+
+    def __call__(self, curves: Curves, codes: np.ndarray | None) -> FixedPoint:
+        """The sum; the people may be a part of all: such sums add up."""
+        if self.on_grid is not None:
+            return self.on_grid.sum(curves, codes)
+        total = BallSum(self.plan.ball)
+        for rows in self.coefficients.in_chunks(curves, codes):
+            total.add(rows)
+        return total.value()
+
+
+def public_projection(
+    basis: Basis, grid: np.ndarray | None
+) -> Callable[[np.ndarray], np.ndarray]:
+    """How curves are projected: on a common grid, or on the points of each."""
+    return basis.projection if grid is None else GridProjection.on(basis, grid)
 
 
 def thresholded(total: FixedPoint, plan: ReleasePlan) -> FixedPoint:
@@ -67,55 +174,6 @@ def thresholded(total: FixedPoint, plan: ReleasePlan) -> FixedPoint:
     limits = [ceil(plan.n_people * Fraction(t) / step) for t in plan.thresholds]
     shrunk = soft_threshold(total.values, np.array(limits, dtype=object))
     return replace(total, values=shrunk)
-
-
-def _clipped_sum(
-    curves: Curves,
-    codes: np.ndarray | None,
-    plan: ReleasePlan,
-    basis: Basis,
-    values: ValueBounds,
-    verbose: bool,
-) -> FixedPoint:
-    total = BallSum(plan.ball)
-    for rows in _person_chunks(curves, codes, basis, values, verbose):
-        total.add(rows)
-    return total.value()
-
-
-def person_coefficients(
-    curves: Curves,
-    codes: np.ndarray | None,
-    basis: Basis,
-    values: ValueBounds,
-    verbose: bool = False,
-) -> np.ndarray:
-    """Everyone's coefficients, in units of the norm bound, not clipped to the ball."""
-    chunks = _person_chunks(curves, codes, basis, values, verbose)
-    return np.concatenate(list(chunks))
-
-
-def _person_chunks(
-    curves: Curves,
-    codes: np.ndarray | None,
-    basis: Basis,
-    values: ValueBounds,
-    verbose: bool,
-) -> Iterator[np.ndarray]:
-    projection: Callable[[np.ndarray], np.ndarray] = basis.projection
-    if curves.grid is not None:
-        projection = partial(grid_projection, basis)
-    chunks = curve_coefficients(curves, projection, basis.domain, values)
-    if not curves.is_regular:  # one by one, so it may take a while
-        chunks = in_tenths(chunks, curves.n_curves, verbose)
-    if codes is None:
-        for chunk in chunks:
-            yield chunk / values.norm_bound
-    else:
-        rows = np.concatenate(list(chunks)) / values.norm_bound
-        seen = ~curves.all_missing
-        radius = values.largest_norm / values.norm_bound
-        yield person_averages(rows[seen], codes[seen], number_of_people(codes), radius)
 
 
 def draw_release(plan: ReleasePlan, total: FixedPoint, bits: RandomBits) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..denoise import bayesian_average
 from ..exceptions import PrivacyError
 from ..noise import random_bits
 from ..summaries import ValueBounds
-from ._contributions import denoised_sum, sum_contributions
+from ._contributions import CurveContributions, denoised_sum, public_projection
 from ._covariance_noise import CovarianceNoise, noise_of
 from ._covariance_plan import MECHANISMS, CovariancePlan, plan_covariance
 from ._covariance_steps import (
@@ -139,12 +139,13 @@ class CovarianceEstimator(CurveReader, PrivateEstimator):
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: the exact sum for the mean, and everybody's coefficients.
-            how = {"basis": basis.first(len(plan.mean.spectrum)), "values": values}
-            verbose = rows.shown(self.verbose)
-            how |= {"plan": plan.mean, "verbose": verbose}
-            total = rows.sum(partial(sum_contributions, **how))
+            used = basis.first(len(plan.mean.spectrum))
+            how = (values, curves.grid, rows.shown(self.verbose))
+            total = rows.sum(CurveContributions.of(plan.mean, used, *how))
             kept = basis.first(plan.moment.n_functions)
-            rows.map(partial(unit_rows, basis=kept, values=values))
+            projection = public_projection(kept, curves.grid)
+            facts = {"projection": projection, "domain": domain, "values": values}
+            rows.map(partial(unit_rows, **facts))
 
             # Step 2: charge for everything, then release the mean.
             guarantee = plan.guarantee(unit, bits.seeded)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from ..basis import Basis
 from ..blocks._block_rows import BlockRows
 from ..blocks._memory_rows import MemoryRows
 from ..curves import Curves
@@ -45,10 +45,13 @@ def add_noise(law: NoiseLaw, value: FixedPoint, bits: RandomBits) -> np.ndarray:
 
 
 def unit_rows(
-    curves: Curves, basis: Basis, values: ValueBounds
+    curves: Curves,
+    projection: Callable[[np.ndarray], np.ndarray],
+    domain: tuple[float, float],
+    values: ValueBounds,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients of rows in the unit ball, and which rows have no values."""
-    chunks = curve_coefficients(curves, basis.projection, basis.domain, values)
+    chunks = curve_coefficients(curves, projection, domain, values)
     rows = np.concatenate(list(chunks)) / values.norm_bound
     rows /= np.maximum(np.abs(rows).max(axis=1), 1.0)[:, None]  # squares stay finite
     norm = np.sqrt(np.square(rows).sum(axis=1))

@@ -16,7 +16,7 @@ from ..noise import FixedPoint, NoiseLaw
 from ..privacy import PrivacyGuarantee
 from ..summaries import ValueBounds
 from ._baseline import BaselineMean, MeanSummary
-from ._contributions import sum_contributions
+from ._contributions import CurveContributions
 from ._parameters import check_parameters, planned_release, public_plan
 from ._plan import ReleasePlan
 
@@ -180,7 +180,8 @@ default=None
     ) -> MeanSummary:
         n_points = None if grid is None else len(grid)
         plan, basis = public_plan(self, n_people, len(values.low), domain, n_points)
-        return _Projections(plan, basis, values)
+        contributions = CurveContributions.of(plan, basis, values, grid)
+        return _Projections(plan, basis, contributions)
 
     @plans
     def _planned_release(
@@ -196,7 +197,7 @@ class _Projections(MeanSummary):
 
     plan: ReleasePlan
     basis: Basis
-    values: ValueBounds
+    contributions: CurveContributions
 
     @cached_property
     def law(self) -> NoiseLaw:
@@ -207,7 +208,7 @@ class _Projections(MeanSummary):
         return self.plan.expected_square
 
     def sum(self, curves: Curves, codes: np.ndarray | None) -> FixedPoint:
-        return sum_contributions(curves, codes, self.plan, self.basis, self.values)
+        return self.contributions(curves, codes)
 
     def guarantee(self, unit: str, seeded: bool) -> PrivacyGuarantee:
         return self.plan.guarantee(unit, seeded)

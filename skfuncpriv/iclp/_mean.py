@@ -21,9 +21,9 @@ from ..basis import SmoothCosineBasis
 from ..blocks import open_rows
 from ..noise import random_bits
 from ._contributions import (
+    CurveCoefficients,
+    CurveContributions,
     draw_release,
-    person_coefficients,
-    sum_contributions,
     thresholded,
 )
 from ._curve_mean import check_noise
@@ -302,13 +302,12 @@ default=None
 
         with np.errstate(all="ignore"):  # a warning about numbers would tell of them
             # Step 1: bounded contributions, and the exact sum for the first round.
-            verbose = rows.shown(self.verbose)
-            how = {"basis": basis, "values": values, "verbose": verbose}
+            how = (basis, values, curves.grid, rows.shown(self.verbose))
             if shares is None:
-                total = rows.sum(partial(sum_contributions, plan=plan, **how))
+                total = rows.sum(CurveContributions.of(plan, *how))
                 total = thresholded(total, plan)
             else:
-                rows.per_person(partial(person_coefficients, **how))
+                rows.per_person(CurveCoefficients.of(*how))
                 total = sum_of_first_round(rows, rounds)
 
             # Step 2: charge, then draw the noise, once in each round.

@@ -50,8 +50,9 @@ class GridContributions:
     A curve is clipped, centred and rounded to integers x with abs(x_t) <= B_t, in
     2^-b of the largest reach. Its contribution is A' x for a public integer matrix A,
     the projection in 2^-a of its largest entry over the norm bound. Integers are
-    summed exactly and A is applied once to their sum, in Python integers; by linearity
-    that is the exact sum of the contributions.
+    summed exactly and A is applied to their sum, in Python integers; by linearity that
+    is the exact sum of the contributions, and sums of parts of the people add up. A is
+    made once, and is part of pickles: parts on other machines use the same one.
 
     The norm of a contribution is at most 1 + 2^-30: x' M x is the squared norm of the
     piecewise linear curve through x, M the tridiagonal matrix of hat functions, so
@@ -76,7 +77,7 @@ class GridContributions:
     projection: FloatArray
     values: ValueBounds
 
-    @property
+    @cached_property
     def is_certified(self) -> bool:
         """Whether the bound of the norm is proved for this grid and basis."""
         if self.values.norm_bound < self.values.largest_norm:
@@ -156,24 +157,28 @@ class GridContributions:
         reach = self._reach
         return np.asarray(np.ceil(reach / reach.max() * 2.0**self._value_bits))
 
-    @cached_property
+    @property
     def _scaled(self) -> FloatArray:
         """The projection from units of the reach to units of the norm bound."""
         return np.asarray(
             self.projection * (self._reach.max() / self.values.norm_bound)
         )
 
-    @property
+    @cached_property
     def _matrix_bits(self) -> int:
         return _FLOAT_BITS - math.frexp(float(np.abs(self._scaled).max()))[1]
+
+    @cached_property
+    def _entries(self) -> IntArray:
+        """The entries of A, below 2^53."""
+        return np.rint(np.ldexp(self._scaled, self._matrix_bits)).astype(np.int64)
 
     @property
     def _matrix(self) -> NDArray[np.object_]:
         """The integer matrix A, of Python integers."""
-        rounded = np.rint(np.ldexp(self._scaled, self._matrix_bits))
-        return rounded.astype(np.int64).astype(object)
+        return self._entries.astype(object)
 
-    @property
+    @cached_property
     def _bound(self) -> int:
         entries = np.abs(self._matrix).sum(axis=0).max()
         return int(entries) * self.n_people * int(self._box.max())
@@ -190,8 +195,7 @@ class GridContributions:
     @property
     def _largest_eigenvalue(self) -> float:
         """The largest eigenvalue of A' M^-1 A."""
-        matrix = np.rint(np.ldexp(self._scaled, self._matrix_bits))
-        matrix = np.ldexp(matrix, -self._matrix_bits)
+        matrix = np.ldexp(self._entries.astype(float), -self._matrix_bits)
         diagonal, beside = self._mass
         banded = np.stack([np.append(0.0, beside), diagonal])
         banded = banded[-len(self.grid) :]  # a single point has no second diagonal

@@ -18,9 +18,11 @@ from skfuncpriv import (
     PrivateFPCA,
     PrivateSparseMean,
 )
+from skfuncpriv.basis import _base as base
 from skfuncpriv.blocks import Blocks
 from skfuncpriv.blocks import _tasks as tasks
 from skfuncpriv.privacy import BudgetLedger
+from skfuncpriv.summaries import _grid as grids
 from skfuncpriv.testing._recording import replayed, transcribed
 from skfuncpriv.testing._tools import fitted_attributes, same
 
@@ -121,6 +123,31 @@ def test_each_row_is_a_block(name, data):
 def test_blocks_of_any_size(name):
     for size in (2, 7, 1000):
         check(name, "wide", blocks_of(WIDE, size))
+
+
+@pytest.mark.parametrize("name", ["grid", "clipped", "rounds", "covariance", "frl"])
+def test_public_matrices_are_made_once_and_sent(name, monkeypatch):
+    """They are work that grows with blocks, and another machine's have other bits."""
+    calls = []
+
+    def counted(original):
+        def function(*arguments):
+            calls.append(original.__name__)
+            return original(*arguments)
+
+        return function
+
+    monkeypatch.setattr(base, "_MOST_KEPT", 0)
+    kind = type(clone(MODELS[name]).fit(WIDE).basis_)
+    monkeypatch.setattr(kind, "projection", counted(kind.projection))
+    monkeypatch.setattr(grids, "eigvalsh", counted(grids.eigvalsh))
+    made = []
+    for size in (3, N):
+        calls.clear()
+        clone(MODELS[name]).fit(blocks_of(WIDE, size))
+        made.append(list(calls))
+    assert made[0] == made[1]
+    assert "projection" in made[0]
 
 
 @each_case
