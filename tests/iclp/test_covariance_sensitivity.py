@@ -121,7 +121,7 @@ def test_no_neighbours_lose_more_than_their_share(law, n_people, form, public_me
             table = irregular(table)
         if form == "people":
             table = np.vstack([table, person / 2, person])
-            groups = [*range(n_people - 1), *["last"] * 3]
+            groups = [*range(n_people - 1), *[n_people] * 3]
         both.append(releases_of(model, table, groups))
     plan = budgets(model, n_people)
     pairs = list(itertools.combinations(both, 2))
