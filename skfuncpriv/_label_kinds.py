@@ -25,6 +25,7 @@ ROUNDED = (
     "people could look like one: read them as integers or as text"
 )
 MISSING = ("NoneType", "NAType", "NaTType")
+_WITH_NAN = (float, np.floating, np.datetime64, np.timedelta64)
 _OF_ARRAYS = dict.fromkeys("biufc", "number") | dict.fromkeys("UT", "text")
 _OF_ARRAYS |= {"S": "bytes", "M": "moment", "m": "span"}
 _OF_TYPES: tuple[tuple[str, Any], ...] = (
@@ -41,30 +42,30 @@ def kinds_of(labels: np.ndarray) -> set[str]:
     """The kinds of labels, shape (n,), those left out that are missing."""
     if labels.dtype.kind != "O":
         return {_OF_ARRAYS.get(labels.dtype.kind, "other")}
-    types = set(map(type, labels.tolist()))
-    return {_kind(each) for each in types if each.__name__ not in MISSING}
+    entries = labels.tolist()
+    types = {each for each in set(map(type, entries)) if each.__name__ not in MISSING}
+    empty = tuple(each for each in types if issubclass(each, _WITH_NAN))
+    if empty:  # NaN, or no date, is a missing label
+        found = {type(x) for x in entries if isinstance(x, empty) and x == x}
+        types = types.difference(empty) | found
+    return set(map(_kind, types))
 
 
 def check_kinds(labels: np.ndarray) -> None:
-    """Refuse labels of several kinds, and floats that stand for several integers.
-
-    NaN is a missing label, whatever it stands beside: that is for others to refuse.
-    """
+    """Refuse labels of several kinds, and floats that stand for several integers."""
+    floats = [labels] if labels.dtype.kind == "f" else []
     if labels.dtype.kind == "O":
-        entries = labels.tolist()
-        types = set(map(type, entries))
-        if any(issubclass(each, float | np.floating) for each in types):
-            floats = [x for x in entries if isinstance(x, float | np.floating)]
-            if any(x != x for x in floats):
-                return
-            if any(abs(x) >= _limit(x) for x in floats):
-                raise ValueError(ROUNDED)
-        if len(kinds_of(labels)) > 1:
+        kinds, entries = kinds_of(labels), labels.tolist()
+        if len(kinds) > 1:
             raise ValueError(MIXED)
-    elif labels.dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            if (np.abs(labels) >= _limit(labels)).any():
-                raise ValueError(ROUNDED)
+        types = set(map(type, entries)) if "number" in kinds else set()
+        widths = [each for each in types if issubclass(each, float | np.floating)]
+        floats = [np.array([x for x in entries if type(x) is each]) for each in widths]
+    with np.errstate(all="ignore"):
+        if any(
+            (np.abs(x) >= 2.0 ** (np.finfo(x.dtype).nmant + 1)).any() for x in floats
+        ):
+            raise ValueError(ROUNDED)
 
 
 def _kind(each: type) -> str:
@@ -72,9 +73,3 @@ def _kind(each: type) -> str:
         if issubclass(each, types):
             return name
     return each.__name__
-
-
-def _limit(number: Any) -> float:
-    """From where a float of this width stands for more than one integer."""
-    width = number.dtype if hasattr(number, "dtype") else np.float64
-    return float(2.0 ** (np.finfo(width).nmant + 1))

@@ -1,41 +1,40 @@
 """Labels of people that are spread over blocks: to which bucket each one goes.
 
 Equal labels must meet in one bucket whatever process hashes them, and equal means what
-it means for labels in memory: 1 and 1.0 are one person, 1 and "1" are two. Readers of
-text decide in every block anew whether a column holds numbers: a person whose label is
-7 in one block and "007" in another would count as two, and be protected as less than
-one. So blocks whose types contradict each other are refused.
+it means for labels in memory, as 1 and 1.0 are. Readers of text decide in every block
+anew whether a column holds numbers: a person whose label is 7 in one block and "007" in
+another would count as two, and be protected as less than one. So blocks whose types
+contradict each other are refused, whoever holds their rows: a piece of a block without
+rows still says of which kind the others are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from numbers import Number
+from decimal import Decimal
+from numbers import Number, Real
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._label_kinds import MISSING, MIXED, check_kinds, kinds_of
+
 _UNKNOWN = (
     "groups in blocks must be numbers, strings or dates, one for each row; missing "
     "labels (None or NaN) are refused"
 )
-_TYPES = (
-    "groups has numbers in one block and text in another, so one person could look "
-    "like two: read labels as text in all blocks, as in Blocks.from_files(files, "
-    "text=['person']), or as numbers in all"
+_FRACTIONS = (
+    "Labels of people in blocks must be integers, text or dates: a number like 0.1 is "
+    "another one in float32, and one person would look like two"
 )
-_NUMBERS = "biufc"
-_KINDS = dict.fromkeys(_NUMBERS, "number") | dict.fromkeys("UT", "text")
-_KINDS |= {"S": "bytes", "M": "date", "m": "duration"}
-_MISSING = ("NoneType", "NAType", "NaTType")
 _PER_SECOND = 10**18  # attoseconds, the finest unit of NumPy
 
 
 def as_labels(groups: Any) -> np.ndarray:
-    """The labels of a block as a one-dimensional array."""
+    """The labels of a block, all of one kind, as a one-dimensional array."""
     is_list = isinstance(groups, list | tuple)
     labels = np.asarray(groups, dtype=object if is_list else None)
     if labels.ndim == 2 and labels.shape[1] == 1 and hasattr(groups, "columns"):
@@ -44,7 +43,17 @@ def as_labels(groups: Any) -> np.ndarray:
         raise ValueError(_UNKNOWN)
     if len(labels) == 0:
         return np.empty(0, dtype=object)  # its type says nothing
+    check_kinds(labels)
+    if _has_fraction(labels):
+        raise ValueError(_FRACTIONS)
     return labels
+
+
+def part_of(labels: np.ndarray, rows: NDArray[np.intp]) -> np.ndarray:
+    """Some labels of a block; if there are none, an array that tells their kind."""
+    if len(rows):
+        return labels[rows]
+    return np.empty(0, dtype=[(kind, "?") for kind in sorted(kinds_of(labels))])
 
 
 def bucket_of(labels: np.ndarray, n_buckets: int) -> NDArray[np.intp]:
@@ -63,16 +72,13 @@ def bucket_of(labels: np.ndarray, n_buckets: int) -> NDArray[np.intp]:
 def joined_labels(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Labels of several blocks, none of which becomes equal to another one.
 
-    Parts without rows tell of which type the labels of their block are.
+    Parts without rows may tell of which kind the labels of their block are (`part_of`).
     """
-    typed = {part.dtype for part in parts if part.dtype.kind != "O"}
-    kinds = {_KINDS.get(dtype.kind, "") for dtype in typed}
+    kinds = {name for part in parts for name in part.dtype.names or ()}
     filled = [part for part in parts if len(part)]
-    if kinds:
-        objects = (part for part in filled if part.dtype.kind == "O")
-        kinds |= {_kind(label) for part in objects for label in set(part.tolist())}
-        if len(kinds - {"missing"}) > 1:
-            raise ValueError(_TYPES)
+    kinds = kinds.union(*map(kinds_of, filled))
+    if len(kinds) > 1:
+        raise ValueError(MIXED)
     if not filled:
         return np.empty(0, dtype=object)
     same = len({part.dtype for part in filled}) == 1
@@ -81,19 +87,19 @@ def joined_labels(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([part.astype(object) for part in filled])
 
 
-def _kind(label: Any) -> str:
-    if type(label).__name__ in _MISSING or label != label:
-        return "missing"
-    if isinstance(label, str):
-        return "text"
-    if isinstance(label, bytes):
-        return "bytes"
-    return "number" if isinstance(label, Number | np.bool_) else "object"
+def _has_fraction(labels: np.ndarray) -> bool:
+    """Whether a number is no integer; NaN, a missing label, does not count."""
+    if labels.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            return bool(((labels != np.floor(labels)) & (labels == labels)).any())
+    if labels.dtype.kind != "O" or "number" not in kinds_of(labels):
+        return False
+    return any(isinstance(x, Real | Decimal) and x % 1 != 0 and x == x for x in labels)
 
 
 def _hash(label: Any) -> int:
     """A number that equal labels share in every process."""
-    if type(label).__name__ in _MISSING:
+    if type(label).__name__ in MISSING:
         return 0  # refused later, as in memory
     if isinstance(label, np.datetime64 | np.timedelta64):
         label = next(_moments(np.array([label])))

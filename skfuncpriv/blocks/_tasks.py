@@ -22,7 +22,7 @@ from ..exceptions import PrivacyError
 from ..noise import FixedPoint
 from ..summaries import person_codes
 from ._forms import LENGTHS, check_form, length_of
-from ._labels import as_labels, bucket_of, joined_labels
+from ._labels import as_labels, bucket_of, joined_labels, part_of
 from ._tables import check_table, joined, take
 
 _CHANGED = (
@@ -196,7 +196,7 @@ def split(block: Block, n_buckets: int) -> list[Block]:
     for k in range(n_buckets):
         rows = np.flatnonzero(buckets == k)
         parts = mapped(partial(take, rows=rows), block.parts)
-        pieces.append(Block(parts, labels[rows]))
+        pieces.append(Block(parts, part_of(labels, rows)))
     return pieces
 
 

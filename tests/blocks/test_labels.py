@@ -8,7 +8,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skfuncpriv.blocks._labels import as_labels, bucket_of, joined_labels
+from skfuncpriv.blocks._labels import (
+    as_labels,
+    bucket_of,
+    joined_labels,
+    part_of,
+)
 from skfuncpriv.summaries import person_codes
 
 N = 97  # buckets: two different labels meet rarely
@@ -71,13 +76,34 @@ def test_types_of_one_kind_agree_with_python(dtype):
         (np.array(["2024-05-01"], "M8[s]"), one("2024-05-01")),
         (np.array(["2024-05-01"], "M8[s]"), one(NOON)),
         (np.array([b"7"]), np.array(["7"])),
+        (one("7"), one(7)),
+        (one("7"), one(b"7")),
+        (one("7"), one(decimal.Decimal(7))),
+        (one(NOON), one(NOON.date())),
     ],
 )
 def test_types_that_contradict_each_other_are_refused(first, second):
     """A piece without rows says so, too: the types are those of whole blocks."""
-    for parts in [(first, second), (second, first), (first[:0], second)]:
-        with pytest.raises(ValueError, match="numbers in one block and text in"):
+    nobody = np.arange(0)
+    emptied = (part_of(first, nobody), second)
+    for parts in [(first, second), (second, first), emptied, emptied[::-1]]:
+        with pytest.raises(ValueError, match="numbers in one place and text in"):
             joined_labels(parts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.array(["7", 7], dtype=object), "numbers in one place and text in"),
+        (np.array([1.0, 0.1], dtype=np.float32), "must be integers, text or dates"),
+        (pd.Series([1.5, None]), "must be integers, text or dates"),
+        (one(decimal.Decimal("0.1")), "must be integers, text or dates"),
+        (np.array([2.0**53]), "two people could look like one"),
+    ],
+)
+def test_labels_that_split_or_merge_people_are_refused_in_any_block(labels, message):
+    with pytest.raises(ValueError, match=message):
+        as_labels(labels)
 
 
 def test_a_block_without_rows_has_no_type():
