@@ -62,7 +62,7 @@ def _add_public(public: Any) -> None:
         type=names,
         nargs="+",
         metavar="NAME",
-        help="one to three columns of numbers: lon lat",
+        help="one to three columns of numbers, with spaces: lon lat",
     )
     public.add_argument(
         "--bounds",

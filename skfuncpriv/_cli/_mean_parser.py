@@ -71,11 +71,14 @@ def add_mean(commands: Any) -> None:
         "--columns",
         type=names,
         metavar="NAMES",
-        help="columns of the curve: a,b,c or first:last (default: all that are left, "
-        "if their names are alike: hh1, hh2, ...)",
+        help="columns of the curve, with commas: a,b,c or first:last (default: all that "
+        "are left, if their names are alike: hh1, hh2, ...)",
     )
     table.add_argument(
-        "--drop", type=names, metavar="NAMES", help="columns that are no part of it"
+        "--drop",
+        type=names,
+        metavar="NAMES",
+        help="columns that are no part of it: a,b",
     )
     table.add_argument(
         "--id",

@@ -62,7 +62,7 @@ class ParquetRows:
 
 def _parquet() -> Any:
     try:
-        import pandas as pd  # noqa: F401: rows become its frames
+        import pandas as pd  # noqa: F401 (rows become its frames)
         from pyarrow import parquet
     except ImportError:
         raise ImportError(_NEEDS) from None

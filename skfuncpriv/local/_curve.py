@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,6 @@ from ._rows import check_jobs, map_rows
 from ._traces import arc_length_curves, point_lists
 
 _CHUNK_ROWS = 256
-TWO_COLUMNS = (
-    "two columns are read as curves of two points, one for each row; a single trace "
-    "has shape (1, n_points, 2), as in trace[None], or comes from Curves.from_long"
-)
 
 
 class GeoPrivateCurve(CurveReader, LocalPrivatizer):
@@ -151,10 +146,10 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
     --------
     >>> import numpy as np
     >>> from skfuncpriv import GeoPrivateCurve
-    >>> angle = np.linspace(0, 2 * np.pi, 200)
-    >>> walk = np.stack([300 * np.cos(angle), 300 * np.sin(angle)], axis=-1)[None]
-    >>> model = GeoPrivateCurve(epsilon=0.1, bounds=(-1000, 1000), domain=(0, 600))
-    >>> model.fit_transform(walk).shape
+    >>> from skfuncpriv.privacy import epsilon_for_radius
+    >>> epsilon = epsilon_for_radius(20, odds=3, domain=(0, 600))
+    >>> model = GeoPrivateCurve(epsilon=epsilon, bounds=(-1000, 1000), domain=(0, 600))
+    >>> model.fit_transform(np.linspace(0, [300.0, 400.0], 200)[None]).shape
     (1, 200, 2)
     """
 
@@ -230,8 +225,7 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self.n_pieces_ = self._count_pieces()
         one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
         observed = self._observe(X, one_piece, reset=True)
-        if observed.n_products == 2 and not observed.is_vector:
-            warnings.warn(TWO_COLUMNS, UserWarning, stacklevel=2)
+        self._check_rows(X, observed, observed.n_rows)
         values = value_bounds(self.bounds, domain, observed.n_outputs, self.center)
         self.norm_bound_, self.grid_ = values.norm_bound, observed.grid
         self._n_products = observed.n_products
@@ -267,6 +261,8 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
     def transform(self, X: Any, grid: Any = None, groups: Any = None) -> np.ndarray:
         """Release every curve, with fresh noise, on a public grid.
 
+        Call it instead of `release`: each call is another release, and is charged.
+
         Parameters
         ----------
         X : array-like, frame, Curves or list of arrays
@@ -293,6 +289,9 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
 
     def release(self, X: Any, groups: Any = None) -> list[PiecewiseCurve]:
         """Release every curve, with fresh noise, as breaks and coefficients.
+
+        Call it instead of `transform`: each call is another release, and is charged.
+        What it returns may be evaluated, drawn and stored for free.
 
         Parameters
         ----------

@@ -81,7 +81,9 @@ def geo_private_pipeline(
     Examples
     --------
     >>> from skfuncpriv.local import geo_private_pipeline
-    >>> pipeline = geo_private_pipeline(epsilon=0.01, bounds=(0, 100), domain=(0, 24))
+    >>> from skfuncpriv.privacy import epsilon_for_radius
+    >>> epsilon = epsilon_for_radius(20, odds=3, domain=(0, 24))
+    >>> pipeline = geo_private_pipeline(epsilon=epsilon, bounds=(0, 100), domain=(0, 24))
     >>> list(pipeline.named_steps)
     ['project', 'release']
     """

@@ -100,7 +100,7 @@ class TraceDisplay:
     >>> walk = np.linspace(0, [300.0, 400.0], 50)[None]
     >>> model = GeoPrivateCurve(epsilon=0.1, bounds=(-1000, 1000)).fit(walk)
     >>> [curve] = model.release(walk)
-    >>> TraceDisplay.from_curve(curve, unit="m").plot().ax_.get_xlabel()
+    >>> TraceDisplay.from_curve(curve, unit="m").ax_.get_xlabel()
     'x (m)'
     """
 
@@ -147,7 +147,7 @@ class TraceDisplay:
         guarantee: Any = None,
         ax: Any = None,
     ) -> TraceDisplay:
-        """Release one trace, which is charged once, and draw it.
+        """Release one trace anew, which is charged, and draw it; `from_curve` is free.
 
         Parameters
         ----------
@@ -224,8 +224,9 @@ class TraceDisplay:
         labels: Any = None,
         unit: str | None = None,
         legend: bool = True,
+        ax: Any = None,
     ) -> TraceDisplay:
-        """Show a curve that was released already; nothing is charged.
+        """Draw a curve that was released already; nothing is charged.
 
         Parameters
         ----------
@@ -248,15 +249,17 @@ class TraceDisplay:
             *Public.* The unit of the values.
         legend : bool, default=True
             *Public.* Whether the axes have a legend.
+        ax : matplotlib Axes, default=None
+            Where to draw, as in `plot`.
 
         Returns
         -------
         display : TraceDisplay
-            Not drawn yet: call `plot`.
+            The drawn display.
         """
         if grid is None:
             grid = np.linspace(curve.breaks[0], curve.breaks[-1], _N_POINTS)
-        return cls(
+        display = cls(
             grid,
             curve.evaluate(grid),
             noise=noise,
@@ -269,6 +272,7 @@ class TraceDisplay:
             unit=unit,
             legend=legend,
         )
+        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> TraceDisplay:
         """Draw the trace, the noise and the guarantee.

@@ -156,10 +156,12 @@ def test_released_curve_is_drawn_without_another_release(tmp_path):
     ledger = BudgetLedger(tmp_path / "b.db", epsilon=1.0, metric="L2")
     model = fitted(WALK[None], ledger=str(ledger.path))
     [curve] = model.release(WALK[None])
-    display = TraceDisplay.from_curve(curve, guarantee=model.guarantee_).plot()
+    display = TraceDisplay.from_curve(curve, guarantee=model.guarantee_)
     points = np.linspace(0, 600, 201)
     assert_array_equal(display.line_.get_xydata(), curve.evaluate(points))
-    display = TraceDisplay.from_curve(curve, grid=T).plot()
+    ax = display.ax_
+    display = TraceDisplay.from_curve(curve, grid=T, ax=ax)
+    assert display.ax_ is ax
     assert_array_equal(display.line_.get_xydata(), curve.evaluate(T))
     assert len(ledger.history()) == 1
 
@@ -341,7 +343,7 @@ def test_a_small_panel_may_have_few_words():
 
 def test_the_true_trace_may_stand_beside_a_released_curve():
     [curve] = fitted(WALK[None]).release(WALK[None])
-    display = TraceDisplay.from_curve(curve, true=WALK).plot()
+    display = TraceDisplay.from_curve(curve, true=WALK)
     assert_array_equal(display.true_line_.get_xydata(), WALK)
     assert "true (do not publish)" in legend_of(display)
-    assert TraceDisplay.from_curve(curve).plot().true_line_ is None
+    assert TraceDisplay.from_curve(curve).true_line_ is None
