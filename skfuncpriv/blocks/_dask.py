@@ -57,7 +57,7 @@ def dask_engine(tables: tuple[Any, ...]) -> Dask:
     n_rows = None if chunks is None else sum(chunks)
     if plain and chunks is None:
         lengths = [delayed(len)(part) for part in columns[id(lazy[0])]]
-        chunks = _compute(delayed(list)(lengths))
+        chunks = computed(delayed(list)(lengths))
     for table in plain:
         check_table(table)
         if len(table) != sum(chunks):
@@ -127,14 +127,14 @@ class Dask:
         level = [run(shared, block) for block in self._blocks]
         while len(level) > 1:
             level = [add(level[k : k + _FAN_IN]) for k in range(0, len(level), _FAN_IN)]
-        return _compute(level[0])
+        return computed(level[0])
 
     def alone(self, task: Callable[[Any], Any]) -> Any:
         from dask import delayed  # type: ignore[attr-defined]
 
         shared = delayed(task, pure=False, traverse=False)
         whole = delayed(_gathered, pure=False)(self._blocks)
-        return _compute(delayed(_run, pure=False)(shared, whole))
+        return computed(delayed(_run, pure=False)(shared, whole))
 
     def by_person(self) -> Dask:
         labels = None if self._labels is None else _shuffled(self._labels)
@@ -145,6 +145,19 @@ class Dask:
 
     def close(self) -> None:
         """Nothing is kept but what the scheduler knows how to make."""
+
+
+def computed(result: Any) -> Any:
+    """What a delayed object stands for, with a bar for whoever waits."""
+    import dask
+    from dask.diagnostics import ProgressBar  # type: ignore[attr-defined]
+
+    compute: Any = dask.compute  # type: ignore[attr-defined]
+    if not is_watched():
+        return compute(result)[0]
+    bar: Any = ProgressBar
+    with bar(minimum=PATIENCE, out=sys.stderr):
+        return compute(result)[0]
 
 
 def _shuffled(blocks: list[Any]) -> list[Any]:
@@ -165,18 +178,6 @@ def _shuffled(blocks: list[Any]) -> list[Any]:
     graph = HighLevelGraph.from_collections(bucket, layer, dependencies=blocks)
     make: Any = Delayed
     return [make((bucket, b), graph, layer=bucket) for b in range(n_buckets)]
-
-
-def _compute(result: Any) -> Any:
-    import dask
-    from dask.diagnostics import ProgressBar  # type: ignore[attr-defined]
-
-    compute: Any = dask.compute  # type: ignore[attr-defined]
-    if not is_watched():
-        return compute(result)[0]
-    bar: Any = ProgressBar
-    with bar(minimum=PATIENCE, out=sys.stderr):
-        return compute(result)[0]
 
 
 def _block(tables: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import get_config
 
 from .._tables import as_numbers, frame_to_numbers, is_frame
+from ..blocks._dask import computed
 from ..blocks._partitions import is_dask, lazy_form, partitions_of
 from ..blocks._tables import take
 from ..exceptions import PrivacyError
@@ -100,13 +101,13 @@ class PromisedRows:
     """
 
     def __init__(self, X: Any, bits: KeyedBits) -> None:
-        import dask
+        from dask import delayed
 
         self._table, self._bits, self._parts = X, bits, partitions_of(X)
-        shared = dask.delayed(_Marker(bits), pure=False, traverse=False)
-        run = dask.delayed(_run, pure=False)
+        shared = delayed(_Marker(bits), pure=False, traverse=False)
+        run = delayed(_run, pure=False)
         marks = [run(shared, part, k) for k, part in enumerate(self._parts)]
-        self._marks: tuple[bytes, ...] = dask.compute(*marks)
+        self._marks: list[bytes] = computed(delayed(list)(marks))
 
     def release(self, work: Callable[..., np.ndarray], shape: tuple[int, ...]) -> Any:
         """An array of dask with what `work` makes of rows and the bits of their place.
