@@ -71,7 +71,7 @@ def add_mean(commands: Any) -> None:
         "--columns",
         type=names,
         metavar="NAMES",
-        help="columns of the curve, with commas: a,b,c or first:last (default: all that "
+        help="columns of the curve, with commas: a,b or first:last (default: all that "
         "are left, if their names are alike: hh1, hh2, ...)",
     )
     table.add_argument(

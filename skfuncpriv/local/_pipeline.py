@@ -83,7 +83,7 @@ def geo_private_pipeline(
     >>> from skfuncpriv.local import geo_private_pipeline
     >>> from skfuncpriv.privacy import epsilon_for_radius
     >>> epsilon = epsilon_for_radius(20, odds=3, domain=(0, 24))
-    >>> pipeline = geo_private_pipeline(epsilon=epsilon, bounds=(0, 100), domain=(0, 24))
+    >>> pipeline = geo_private_pipeline(epsilon=epsilon, bounds=(0, 9), domain=(0, 24))
     >>> list(pipeline.named_steps)
     ['project', 'release']
     """
