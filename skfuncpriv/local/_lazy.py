@@ -127,10 +127,8 @@ class PromisedRows:
         from dask import delayed
 
         task = _Release(work, shape, _Marker(self._bits))
-        shared, run = (
-            delayed(task, pure=False, traverse=False),
-            delayed(_run, pure=False),
-        )
+        shared = delayed(task, pure=False, traverse=False)
+        run = delayed(_run, pure=False)
         blocks = [
             run(shared, part, k, mark)
             for k, (part, mark) in enumerate(zip(self._parts, self._marks, strict=True))

@@ -125,6 +125,15 @@ def test_blocks_of_any_size(name):
         check(name, "wide", blocks_of(WIDE, size))
 
 
+@pytest.mark.parametrize("name", ["clipped", "rounds", "sparse", "covariance"])
+def test_a_bar_for_the_blocks_and_none_within_them(name, capfd):
+    model = clone(MODELS[name]).set_params(verbose=True)
+    model.fit(TABLES["irregular"])
+    assert "curves:" in capfd.readouterr().err
+    model.fit(blocks_of(TABLES["irregular"], 13))
+    assert "curves:" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["grid", "clipped", "rounds", "covariance", "frl"])
 def test_public_matrices_are_made_once_and_sent(name, monkeypatch):
     """They are work that grows with blocks, and another machine's have other bits."""
