@@ -12,6 +12,16 @@ from skfuncpriv._validation import check_interval
 
 NO_OUTPUTS = "values must have at least 1 output"
 
+# Columns of a long table: one observation in each row, not one curve.
+_OF_LONG = {"t", "time", "timestamp", "date", "id", "person", "user", "x", "y", "z"}
+_OF_LONG |= {"lon", "long", "lng", "longitude", "lat", "latitude", "alt", "altitude"}
+_OF_LONG |= {"ele", "elevation"}
+_LONG = (
+    "The columns are named like times and coordinates, but every row is read as the "
+    "curve of another person: make Curves.from_long(frame, id=..., t=..., y=[...]) of "
+    "observations, or X[None] of the array of a single trace"
+)
+
 # What stands before a number, the number, and what stands after it: age_1.25, 30min.
 _NUMBERED = re.compile(r"(.*?)(-?\d+(?:\.\d+)?)(\D*)")
 
@@ -44,6 +54,7 @@ def too_few(what: str, shape: tuple[int, ...]) -> str:
 def public_grid(
     grid: Any, domain: Any, n_points: int, names: list | None
 ) -> np.ndarray:
+    _refuse_long(names)
     if isinstance(grid, str):
         if grid != "columns":
             raise ValueError(f"grid must be numbers or 'columns', got {grid!r}")
@@ -79,6 +90,13 @@ def public_grid(
     if domain is not None:
         check_inside(grid, check_interval(domain, "domain"))
     return grid.copy()
+
+
+def _refuse_long(names: list | None) -> None:
+    """Refuse a long table: a person's points would be protected one by one."""
+    known = [str(name).strip().lower() in _OF_LONG for name in names or ()]
+    if len(known) > 1 and all(known):
+        raise ValueError(_LONG)
 
 
 def check_inside(grid: np.ndarray, domain: tuple[float, float]) -> None:

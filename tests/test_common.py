@@ -144,7 +144,7 @@ def expected_failures(estimator):
     return _OF_LOCAL_NOISE if isinstance(estimator, local) else {}
 
 
-@pytest.mark.filterwarnings("ignore:two columns are read as curves:UserWarning")
+@pytest.mark.filterwarnings("ignore:up to three columns are read as:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_sklearn_checks(request, estimator, check):
     if request.node.get_closest_marker("xfail") is None:

@@ -740,3 +740,23 @@ def test_infinite_coefficients_are_those_of_the_centre(tmp_path):
     assert values[0] == values[1]
     with pytest.raises(ValueError, match="infinity"):
         model.fit(bad)
+
+
+def test_points_of_one_trace_are_no_curves_of_many_people(tmp_path):
+    """One charge would release a person's points one by one."""
+    ledger = BudgetLedger(tmp_path / "geo.db", epsilon=9.0, metric="L2")
+    model = GeoPrivateCurve(
+        epsilon=1.0, bounds=(-5, 5), domain=(0, 1), ledger=str(ledger.path)
+    )
+    trace = np.zeros((540, 2))
+    with pytest.warns(UserWarning, match="every row that of another person"):
+        model.fit(trace)
+    with config(strict=True):
+        for one in (trace, trace[:, :1], np.zeros((540, 3)), pd.DataFrame(trace)):
+            for method in (model.fit, model.fit_transform):
+                with pytest.raises(PrivacyError, match="of few columns"):
+                    method(one)
+        with pytest.raises(PrivacyError, match="of few columns"):
+            model.fit(trace[:1]).transform(trace)  # one row is one curve
+        model.set_params(grid=[0, 1]).fit(trace)  # who gives a grid knows
+    assert ledger.history() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from ._base import LocalPrivatizer
 from ._bounds import public_domain, value_bounds
 from ._budget import GeoBudget
 from ._lazy import in_form
-from ._observed import ObservedCurves, check_form, projection_error
+from ._observed import (
+    FEW_COLUMNS,
+    ObservedCurves,
+    check_form,
+    looks_like_one_trace,
+    projection_error,
+)
 from ._pieces import EMBEDDING_ERROR, PieceSpaces
 from ._piecewise_curve import PiecewiseCurve
 from ._piecewise_release import Budgets, PiecewiseRelease
@@ -218,14 +225,17 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self._check_parameters()
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
-        X = in_form(X)
+        rows, X = X, in_form(X)
         # Step 0: the form of the curves.
         self._parameter, self._reading = self.parameter, (self.grid, self.missing)
         domain = public_domain(self.domain, X if self.parameter == "time" else None)
         self.n_pieces_ = self._count_pieces()
         one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
         observed = self._observe(X, one_piece, reset=True)
-        self._check_rows(X, observed, observed.n_rows)
+        if not observed.is_vector and looks_like_one_trace(
+            self, rows, observed.n_products
+        ):
+            warnings.warn(FEW_COLUMNS, UserWarning, stacklevel=2)
         values = value_bounds(self.bounds, domain, observed.n_outputs, self.center)
         self.norm_bound_, self.grid_ = values.norm_bound, observed.grid
         self._n_products = observed.n_products
@@ -282,6 +292,7 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         points = self.grid_ if grid is None else np.asarray(grid, dtype=np.float64)
         self._release.spaces.finest.evaluate(points)  # refused before any charge
         if is_dask(X):
+            self._check_rows(X)
             shape = (len(points), *self._release.values.center.shape)
             shape = shape if self._release.is_vector else shape[:1]
             return self._transform_lazily(X, groups, shape, points)
@@ -313,9 +324,14 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             raise TypeError(
                 "release makes objects, no array: call transform for objects of dask"
             )
+        self._check_rows(X)
         observed = self._read(X)
         bits = self._open_transform(X, observed.n_rows, groups)
         return self._released(observed, bits)
+
+    def _check_rows(self, X: Any) -> None:
+        if not self._release.is_vector:
+            looks_like_one_trace(self, X, self._n_products)
 
     def _read(self, X: Any) -> ObservedCurves:
         plan = self._release

@@ -22,6 +22,12 @@ from ._traces import refuse_degrees
 
 _UNIT = 2.0**-53
 _LARGEST_ERROR = 2.0**-10  # that may be stated, as a share of the norm bound
+_FEW_POINTS = 3
+FEW_COLUMNS = (
+    "up to three columns are read as curves of so many points, every row that of "
+    "another person; a single trace has shape (1, n_points, n_outputs), as in "
+    "trace[None], or comes from Curves.from_long; where rows are curves, give a grid"
+)
 _TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
 # Points of one irregular curve, beyond which the stated rounding error may not hold.
 LARGEST_CURVE = 1 << 20
@@ -196,6 +202,28 @@ class ObservedSurfaces:
             for one, axis, index in axes
         )
         return float(np.linalg.norm(moved))
+
+
+def looks_like_one_trace(owner: Any, X: Any, n_points: int) -> bool:
+    """Whether rows of arrays are few numbers, like the points of a single trace.
+
+    A trace of shape (n_points, n_outputs) has few columns and many rows, each of which
+    would be released as if it were all that its person has. Whoever gives `Curves` or a
+    grid has said what the columns are.
+
+    Raises
+    ------
+    PrivacyError
+        In strict mode, where a warning would come too late.
+    """
+    n_rows = len(X) if hasattr(type(X), "__len__") else math.inf  # of dask: not known
+    if isinstance(X, Curves) or owner.grid is not None:
+        return False
+    if n_points > _FEW_POINTS or n_rows <= n_points:
+        return False
+    if owner._is_strict():
+        raise PrivacyError(f"strict mode refuses arrays of few columns: {FEW_COLUMNS}")
+    return True
 
 
 def check_form(

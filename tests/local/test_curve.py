@@ -126,7 +126,7 @@ def test_best_approximation_at_a_huge_budget():
 def test_ends_are_protected_like_the_middle():
     """Pointwise variance of the noise, by the space and by simulation."""
     model = GeoPrivateCurve(**PLAIN, rho=0.5, pieces=8)
-    zeros = np.zeros((4000, 3))
+    zeros = np.zeros((4000, 5))
     released = model.set_params(bounds=(-1e3, 1e3)).fit(zeros).transform(zeros, GRID)
     exact = np.square(basis_of(model).evaluate(GRID)).sum(axis=1)
     spread = released.var(axis=0)  # of normal values: 6 * sqrt(2 / n) is 13 %

@@ -3,11 +3,14 @@
 Statistical limits are 6 standard errors; everything else is exact or seeded.
 """
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfuncpriv import Curves, GeoPrivateCurve
+from skfuncpriv.curves import as_curves
 from skfuncpriv.exceptions import PrivacyError
 from skfuncpriv.privacy import BudgetLedger
 from skfuncpriv.testing._secrets import reachable
@@ -347,3 +350,18 @@ def test_degrees_are_refused():
             model.fit(curves)
     with pytest.raises(ValueError, match="to_metres"):
         model.fit([frame[["Lon", "lat"]]])
+
+
+@pytest.mark.parametrize(
+    "names", [["t", "x", "y"], ["Lon", "lat"], ["longitude", "LATITUDE", "elevation"]]
+)
+def test_long_tables_are_no_curves_of_many_people(names):
+    frame = pd.DataFrame(np.zeros((54, len(names))), columns=names)
+    model = GeoPrivateCurve(epsilon=1.0, bounds=BOUNDS, domain=(0, 1))
+    for read in (model.fit, partial(as_curves, domain=(0, 1))):
+        with pytest.raises(ValueError, match="named like times and coordinates"):
+            read(frame)
+    names = [*names[:-1], "w"]  # not all of them
+    model.set_params(grid=np.linspace(0, 1, len(names))).fit(
+        frame.set_axis(names, axis=1)
+    )
