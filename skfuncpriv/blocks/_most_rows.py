@@ -17,7 +17,7 @@ def most_rows_of_a_person(X: Any, groups: Any) -> int:
     Parameters
     ----------
     X : dask array or frame
-        *Private*; not read, but for the lengths of its partitions.
+        *Private*; read for the lengths of its partitions.
     groups : dask array or series, or ndarray of shape (n_rows,)
         *Private* labels of the person of each row.
 
@@ -25,10 +25,18 @@ def most_rows_of_a_person(X: Any, groups: Any) -> int:
     -------
     int
         The number, *private* until a ledger shows it.
+
+    Raises
+    ------
+    ValueError
+        If a partition has other rows than labels: what is released would not be what
+        is counted.
     """
     if isinstance(groups, list | tuple):
         groups = np.array(groups, dtype=object)
-    labels = dask_engine((X, None, None, groups)).labels().by_person()
+    engine = dask_engine((X, None, None, groups))
+    checked(engine.total(_well_formed))
+    labels = engine.labels().by_person()
     most: _Most = checked(labels.total(_most_rows)).value
     return most.rows
 
@@ -41,6 +49,11 @@ class _Most:
 
     def __add__(self, other: _Most) -> _Most:
         return max(self, other, key=lambda most: most.rows)
+
+
+def _well_formed(block: Block | Refusal) -> Any:
+    """Nothing to add up: a block of parts that do not fit each other is a refusal."""
+    return guarded(lambda _: Counted(0, 0), block)
 
 
 def _most_rows(block: Block | Refusal) -> Any:

@@ -208,6 +208,19 @@ def test_a_seed_cannot_change_after_fit(ledger, rows, states):
     assert spent(ledger) == 0
 
 
+def test_labels_of_other_rows_are_refused(ledger):
+    """They would be counted instead of the rows that are released."""
+    model = GeoPrivateCoefficients(epsilon=1.0, ledger=ledger)
+    rows = dd.from_pandas(pd.DataFrame(X), npartitions=2)
+    few = [pd.Series([1, 2]), pd.Series([3, 4])]
+    groups = dd.from_map(lambda k: few[k], range(2), meta=few[0][:0])
+    model.fit(rows)
+    for labels in (groups, groups.to_dask_array()):
+        with pytest.raises(ValueError, match="the same number of rows"):
+            model.transform(rows, groups=labels)
+    assert spent(ledger) == 0
+
+
 def test_a_person_with_many_rows_is_charged_for_each(ledger):
     people = np.arange(50) % 20
     model = GeoPrivateCoefficients(epsilon=3.0, ledger=ledger).fit(ROWS)
