@@ -24,8 +24,9 @@ _ONE_AXIS = (
     "one column, series.to_frame() for a series"
 )
 _NOT_FINITE = (
-    "Input contains NaN or infinity: leave such rows out, or fill them by a rule that "
-    "does not look at other rows"
+    "Input contains NaN or infinity: keep a row for everybody, as their number is "
+    "public, with the middle of the bounds in place of the gap; with groups a row may "
+    "be left out if its person has others"
 )
 TARGETS = "y must hold one finite number per row of X"
 
@@ -118,12 +119,23 @@ def read_box(bounds: Any, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(rule) from None
     if any(end.shape not in ((), (n_axes,)) for end in ends):
         raise ValueError(rule)
+    if n_axes == 2 and _are_columns(low, high):
+        raise ValueError(
+            f"bounds of two features are (lows, highs), not one pair for each: say "
+            f"({[low[0], high[0]]}, {[low[1], high[1]]}), got {bounds!r}"
+        )
     pairs = [check_interval(pair, "bounds") for pair in zip(low, high, strict=True)]
     low, high = np.array(pairs).T
     with np.errstate(over="ignore"):
         if not np.isfinite(high - low).all():
             raise ValueError("bounds are so far apart that their distance overflows")
     return low, high
+
+
+def _are_columns(first: list[float], second: list[float]) -> bool:
+    """Whether pairs are no bounds as (lows, highs), but are as one for each feature."""
+    is_box = first[0] < second[0] and first[1] < second[1]
+    return not is_box and first[0] < first[1] and second[0] < second[1]
 
 
 def public_center(

@@ -187,7 +187,7 @@ def _numbers(y: Any, n_rows: int, center: float | None) -> np.ndarray:
         text = str(error)
     if y is not None and text == TARGETS:
         shape = np.shape(y)
-        remedy = "y holds NaN or infinity: leave out rows without a target"
+        remedy = "y holds NaN or infinity: put a public number in, and keep the row"
         if len(shape) > 1:
             remedy = "y has two axes: are they curves? pass y_domain=(A, B)"
         elif len(shape) == 0 or shape[0] != n_rows:

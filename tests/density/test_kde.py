@@ -470,6 +470,20 @@ def test_four_features_are_refused_by_name():
         make().fit(np.zeros((10, 4)))
 
 
+def test_bounds_column_by_column_are_told_from_boxes():
+    X = np.zeros((20, 2))
+    with pytest.raises(ValueError, match=r"say \(\[0.0, 0.0\], \[6.0, 24.0\]\), got"):
+        PrivateKDE(bounds=((0, 6), (0, 24)), epsilon=1.0).fit(X)
+    for wrong in (((5, 1), (0, 2)), ((0, 0), (0, 0))):  # neither reading
+        with pytest.raises(ValueError, match="two finite numbers"):
+            PrivateKDE(bounds=wrong, epsilon=1.0).fit(X)
+
+
+def test_gaps_are_no_reason_to_leave_people_out():
+    with pytest.raises(ValueError, match="NaN or infinity: keep a row for everybody"):
+        PrivateKDE(bounds=(0, 1), epsilon=1.0).fit([[0.5], [np.nan]])
+
+
 def test_bounds_are_required():
     with pytest.raises(TypeError, match="bounds"):
         PrivateKDE()

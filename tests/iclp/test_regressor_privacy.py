@@ -240,8 +240,8 @@ def test_refusals_of_targets_name_the_remedy():
     model = ICLPRegressor(**BOUNDS, kernel="linear")
     refused(model, X, np.zeros((20, 5)), r"are they curves\? pass y_domain=\(A, B\)")
     refused(model, X, y[:-1], "another number of rows than X")
-    refused(model, X, np.full(20, np.nan), "leave out rows without a target")
-    refused(model, X, np.full(20, np.inf), "leave out rows without a target")
+    refused(model, X, np.full(20, np.nan), "put a public number in, and keep the row")
+    refused(model, X, np.full(20, np.inf), "put a public number in, and keep the row")
 
 
 def test_refusals_of_forms_of_rows_name_the_remedy():
