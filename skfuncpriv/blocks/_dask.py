@@ -25,7 +25,7 @@ from ._partitions import (
     side_by_side,
 )
 from ._tables import check_table
-from ._tasks import Block, Refusal, added, guarded, leaves, mapped, split
+from ._tasks import Block, Refusal, added, guarded, leaves, mapped, split, unquoted
 from ._tasks import gathered as gathered_blocks
 
 _FAN_IN = 8
@@ -116,7 +116,8 @@ class Dask:
 
     def n_rows(self) -> int | None:
         if self._n_rows is None and self._frame is not None:
-            return len(self._frame)  # files are asked, if they know
+            known: int = unquoted(lambda: len(self._frame))  # files may know
+            return known
         return self._n_rows
 
     def total(self, task: Callable[[Any], Any]) -> Any:
@@ -154,10 +155,10 @@ def computed(result: Any) -> Any:
 
     compute: Any = dask.compute  # type: ignore[attr-defined]
     if not is_watched():
-        return compute(result)[0]
+        return unquoted(lambda: compute(result)[0])
     bar: Any = ProgressBar
     with bar(minimum=PATIENCE, out=sys.stderr):
-        return compute(result)[0]
+        return unquoted(lambda: compute(result)[0])
 
 
 def _shuffled(blocks: list[Any]) -> list[Any]:

@@ -127,6 +127,23 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> Any:
         return Refusal(_harmless(error))
 
 
+def unquoted(run: Callable[[], Any]) -> Any:
+    """What a scheduler computes; an error of the user's graph is told without its text.
+
+    A reader that fails on a number quotes it. Errors of the scheduler itself, as of
+    workers that were lost, hold no rows, and stay as they are.
+    """
+    try:
+        return run()
+    except MemoryError:  # some texts hold the number of rows
+        told: Exception = MemoryError("a block does not fit into memory")
+    except Exception as error:
+        if type(error).__module__.split(".")[0] == "distributed":
+            raise
+        told = _harmless(error)
+    raise told
+
+
 def _harmless(error: Exception) -> Exception:
     """The same error without frames if its text is constant, else one that has.
 

@@ -1,6 +1,7 @@
 """Objects of dask: the release of numpy, and nothing but sums on the client."""
 
 import pickle
+from functools import partial
 
 import dask
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from dask import array as da
 from dask import dataframe as dd
 
-from skfuncpriv import Blocks, BudgetLedger, ICLPMean
-from skfuncpriv.blocks import open_rows
+from skfuncpriv import Blocks, BudgetLedger, GeoPrivateCoefficients, ICLPMean
+from skfuncpriv.blocks import _tasks, open_rows
 from skfuncpriv.blocks._dask import dask_engine
 from skfuncpriv.blocks._tasks import Counted, Refusal
 
@@ -20,6 +21,7 @@ PEOPLE = rng.integers(0, 31, 203)
 NAMES = [f"x{k}" for k in range(9)]
 FRAME = pd.DataFrame(X, columns=NAMES).assign(who=[f"p{k}" for k in PEOPLE])
 SECRET = 98765.4321
+NAMED = ["1", "SECRETNAME"]
 
 
 def release(X, groups=None, **how):
@@ -182,6 +184,32 @@ def test_a_refusal_comes_back_before_the_charge(tmp_path, computed):
     assert BudgetLedger(ledger).spent.epsilon == 0
     text = str(caught.getrepr(showlocals=True, style="long"))
     assert "98765" not in text
+
+
+def test_an_error_of_a_graph_quotes_no_row():
+    """A reader that fails on a label would show it."""
+    meta = pd.DataFrame({"x": [0.0], "w": [0.0]})
+    frame = dd.from_map(lambda k: meta + float(NAMED[k]), range(2), meta=meta)
+    local = GeoPrivateCoefficients(epsilon=1.0).fit(frame)
+    for run in (partial(release, frame), partial(local.transform, frame)):
+        with pytest.raises(RuntimeError, match="could not be read or summed") as caught:
+            run()
+        text = str(caught.getrepr(showlocals=True, style="long", chain=True))
+        assert NAMED[1] not in text
+
+
+def test_an_error_of_the_scheduler_is_shown():
+    killed = type("Killed", (Exception,), {"__module__": "distributed.scheduler"})()
+    for error in (killed, KeyboardInterrupt()):
+        with pytest.raises(type(error)) as caught:
+            _tasks.unquoted(partial(raised, error))
+        assert caught.value is error
+    with pytest.raises(MemoryError, match="fit into memory"):
+        _tasks.unquoted(partial(raised, MemoryError("98765 rows")))
+
+
+def raised(error):
+    raise error
 
 
 @pytest.mark.parametrize("dtype", [None, object])
