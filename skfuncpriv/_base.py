@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from ._config import check_callers, is_strict
+from ._kept import close_kept
 from ._tables import indexed
 from .exceptions import LargeDeltaWarning, NoiseDominatesWarning, PrivacyError
 from .privacy import BudgetLedger, PrivacyGuarantee
@@ -95,8 +96,11 @@ class PrivateEstimator(StrictEstimator):
         is_refused = False
         try:
             self._charge(guarantee)
-        except Exception:  # nothing was charged, so an older release still counts
-            is_refused = True
+        except BaseException as error:
+            # Nothing was charged, so an older release still counts: not so if this is
+            # an interrupt.
+            is_refused = isinstance(error, Exception)
+            close_kept()
             raise
         finally:  # after an interrupt, too
             if not is_refused:

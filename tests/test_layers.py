@@ -15,7 +15,7 @@ ROOT = Path(skfuncpriv.__file__).parent
 
 # From the bottom. A group may import from lower rows and from itself, nothing else.
 ROWS = (
-    ("exceptions", "_progress", "_threads", "_validation"),
+    ("exceptions", "_kept", "_progress", "_threads", "_validation"),
     ("_config",),
     ("noise",),
     ("privacy",),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._kept import keep
 from ._tasks import Block, gathered
 
 
@@ -33,6 +34,7 @@ class Spill:
         self._path = Path(tempfile.mkdtemp(prefix="skfuncpriv-"))
         self._remove = weakref.finalize(self, _remove, str(self._path), os.getpid())
         self._n_buckets = n_buckets
+        keep(self)
 
     def add(self, pieces: Sequence[Block]) -> None:
         """Put one piece into each bucket, labels beside it."""

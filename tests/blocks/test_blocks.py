@@ -15,6 +15,7 @@ from skfuncpriv import Blocks, BudgetLedger, Curves, ICLPMean, PrivacyError
 from skfuncpriv.blocks import open_rows
 from skfuncpriv.blocks._spill import Spill
 from skfuncpriv.blocks._tasks import Block, Counted, Refusal, Task, guarded
+from skfuncpriv.exceptions import BudgetExceededError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 9)).cumsum(axis=1) / 4
@@ -161,6 +162,19 @@ def test_columns_stay_chosen_where_arrays_are_cut_again(spill):
     wide = Blocks.from_array(np.hstack([-X, X]), 11)[list(range(9, 18))]
     people = Blocks([lambda k=k: PEOPLE[20 * k : 20 * k + 20] for k in range(3)])
     assert release(wide, people) == expected
+
+
+def test_a_refused_charge_leaves_no_rows_behind(tmp_path, monkeypatch):
+    """Whoever holds the error, as a notebook does, holds the frames of fit, too."""
+    ledger = str(tmp_path / "budget.db")
+    BudgetLedger(ledger, epsilon=1.0, unit="person")
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with pytest.raises(BudgetExceededError) as caught:
+        release(Blocks.from_array(X, 20), PEOPLE, epsilon=2.0, ledger=ledger)
+    assert caught.tb  # held
+    assert not list(folder.iterdir())
 
 
 def test_another_process_leaves_the_rows_to_their_owner(tmp_path, monkeypatch):
