@@ -291,6 +291,7 @@ def test_pipelines_that_are_not_fitted_are_refused():
 # Of the central model
 
 TABLE = np.random.default_rng(0).uniform(0.0, 1.0, (60, 3))
+GRID = np.linspace(0.0, 1.0, 3)  # of its columns, if rows are curves
 FPCA = PrivateFPCA(bounds=(0, 1), n_components=2, epsilon=0.5, random_state=0)
 REGRESSION = ICLPRegressor(X_bounds=(-5, 5), y_bounds=(0, 1), epsilon=0.25)
 LOG = FunctionTransformer(np.log1p)
@@ -302,7 +303,7 @@ def test_a_central_pipeline_promises_what_its_steps_released():
     total = pipeline_guarantee(pipeline)
     assert total == pipeline[2].guarantee_ + pipeline[3].guarantee_
     assert (total.epsilon, total.seeded, total.unit) == (0.75, True, "row")
-    alone = broken(GeoPrivateCurve(epsilon=0.5, bounds=(0, 1))).fit(TABLE)
+    alone = broken(GeoPrivateCurve(epsilon=0.5, bounds=(0, 1), grid=GRID)).fit(TABLE)
     assert pipeline_guarantee(alone) == alone[0].guarantee_
 
 
@@ -318,7 +319,7 @@ UNKNOWN = {
         "within FeatureUnion is not counted",
     ),
     "stretched": (
-        broken(LOG, GeoPrivateCurve(epsilon=0.5, bounds=(0, 1))),
+        broken(LOG, GeoPrivateCurve(epsilon=0.5, bounds=(0, 1), grid=GRID)),
         "other steps may change distances",
     ),
 }
