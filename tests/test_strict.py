@@ -759,4 +759,8 @@ def test_points_of_one_trace_are_no_curves_of_many_people(tmp_path):
         with pytest.raises(PrivacyError, match="of few columns"):
             model.fit(trace[:1]).transform(trace)  # one row is one curve
         model.set_params(grid=[0, 1]).fit(trace)  # who gives a grid knows
+        projector = BasisProjector(bounds=(-5, 5)).fit(trace[:1])
+        for method in (projector.transform, projector.fit):
+            with pytest.raises(PrivacyError, match="of few columns"):
+                method(trace)
     assert ledger.history() == []

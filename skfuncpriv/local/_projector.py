@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from functools import partial
 from typing import Any
 
@@ -17,10 +18,12 @@ from ..blocks._partitions import is_dask
 from ._bounds import check_basis, public_domain, value_bounds
 from ._lazy import apply_lazily, check_lazily, in_form, refuse_containers
 from ._observed import (
+    FEW_COLUMNS,
     Observed,
     ObservedCurves,
     ObservedSurfaces,
     check_form,
+    looks_like_one_trace,
     projection_error,
 )
 from ._rows import as_rows, check_jobs, map_rows
@@ -165,17 +168,20 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
         """
         vars(self).pop("projection_error_", None)
         check_jobs(self.n_jobs)
-        X = in_form(X)
+        rows, X = X, in_form(X)
         self._reading = (self.grid, self.missing)
         basis = self._orthonormal_basis(X)
         observed = self._observe(X, basis, reset=True)
+        is_vector, n_points = observed.is_vector, observed.n_products
+        if not is_vector and looks_like_one_trace(self, rows, n_points):
+            warnings.warn(FEW_COLUMNS, UserWarning, stacklevel=2)
         values = value_bounds(
             self.bounds, (0.0, observed.volume), observed.n_outputs, self.center
         )
         self.basis_, self.grid_ = basis, observed.grid
-        self.n_outputs_, self._is_vector = observed.n_outputs, observed.is_vector
+        self.n_outputs_, self._is_vector = observed.n_outputs, is_vector
         self._values, self.center_ = values, values.center
-        self._n_products = observed.n_products
+        self._n_products = n_points
         bounded = self.bounds is not None
         error = projection_error(basis, observed, values)
         self.norm_bound_ = values.norm_bound if bounded else None
@@ -198,6 +204,8 @@ class BasisProjector(CurveReader, TransformerMixin, BaseEstimator):
             array of dask for dask.
         """
         check_is_fitted(self)
+        if not self._is_vector:  # refused in strict mode
+            looks_like_one_trace(self, X, self._n_products)
         if not is_dask(X):
             return self._project(X)
         refuse_containers(self)

@@ -265,7 +265,7 @@ def test_threads_and_progress_change_nothing(n_rows, capfd):
 
 
 def test_wide_rows_in_several_chunks():
-    X = np.random.default_rng(8).normal(size=(20_000, 3))
+    X = np.random.default_rng(8).normal(size=(20_000, 4))
     one = BasisProjector(n_basis=2).fit(X)
     two = clone(one).set_params(n_jobs=2).fit(X)
     assert_array_equal(one.transform(X), two.transform(X))
