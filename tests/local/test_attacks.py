@@ -32,7 +32,7 @@ from skfuncpriv.local import (
 )
 from skfuncpriv.noise import SeededBits
 
-ROWS = np.random.default_rng(0).uniform(1e3, 2e3, (9000, 3))
+ROWS = np.random.default_rng(0).uniform(1e3, 2e3, (9000, 4))
 
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
