@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._base import CurveReader, warn_if_noise_dominates
-from .._validation import check_count, check_flag
 from ..blocks._partitions import is_dask
 from ..noise import OperatingSystemBits, RandomBits, random_bits
 from ._base import LocalPrivatizer
 from ._bounds import public_domain, value_bounds
 from ._budget import GeoBudget
+from ._curve_parameters import check_curve_parameters, count_pieces
 from ._lazy import in_form
 from ._observed import (
     FEW_COLUMNS,
@@ -222,14 +222,14 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         self._forget()
         self._check_ledger()
         check_jobs(self.n_jobs)
-        self._check_parameters()
+        check_curve_parameters(self)
         budget = GeoBudget.from_parameters(self.epsilon, self.rho)
         seeded = random_bits(self.random_state).seeded
         rows, X = X, in_form(X)
         # Step 0: the form of the curves.
         self._parameter, self._reading = self.parameter, (self.grid, self.missing)
         domain = public_domain(self.domain, X if self.parameter == "time" else None)
-        self.n_pieces_ = self._count_pieces()
+        self.n_pieces_ = count_pieces(self)
         one_piece = PieceSpaces(domain, self.degree, self.continuity, 1)
         observed = self._observe(X, one_piece, reset=True)
         if not observed.is_vector and looks_like_one_trace(
@@ -381,21 +381,6 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
         size = self.n_coefficients_ * self._release.n_outputs
         return self._release.budgets.release.expected_square(size)
 
-    def _check_parameters(self) -> None:
-        for name in ("denoise", "merge"):
-            check_flag(getattr(self, name), name)
-        choices = {
-            "projection": ("before", "after"),
-            "parameter": ("time", "arc length"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {allowed}, got {getattr(self, name)!r}"
-                )
-        if self.merge and self.pieces != "svt":
-            raise ValueError("merge=True needs pieces='svt', a choice it can refine")
-
     def _observe(
         self, X: Any, spaces: PieceSpaces, reset: bool, values: Any = None
     ) -> ObservedCurves:
@@ -403,11 +388,3 @@ class GeoPrivateCurve(CurveReader, LocalPrivatizer):
             points = point_lists(X, values, self._is_strict())
             X = arc_length_curves(points, domain=spaces.domain)
         return ObservedCurves.read(self, X, spaces.finest, reset)
-
-    def _count_pieces(self) -> int:
-        largest = check_count(self.max_pieces, "max_pieces")
-        if self.pieces == "svt":
-            return 1 << (largest - 1).bit_length()
-        if self.pieces == "auto":
-            return largest
-        return check_count(self.pieces, "pieces")
