@@ -712,8 +712,8 @@ def test_global_seeds_change_nothing():
         model.sample(2)
         model.noise_band()
         np.testing.assert_array_equal(np.random.get_state()[1], before)
-    assert (releases[0] != releases[1]).all()
-    assert (releases[1] != releases[2]).all()
+    assert (releases[0] != releases[1]).any()
+    assert (releases[1] != releases[2]).any()
     seeded = ICLPMean(**FACTS, epsilon=5.0)
     np.random.seed(1)
     first = seeded.fit(curves()).mean_

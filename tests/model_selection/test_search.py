@@ -304,7 +304,7 @@ def test_bits_come_from_the_operating_system(method, monkeypatch):
     first, second = (kde_search(method=method).fit(points()) for _ in range(2))
     assert not first.guarantee_.seeded
     one, two = (search.best_estimator_.density_ for search in (first, second))
-    assert (one != two).all()
+    assert (one != two).any()  # both may be at the least density at some points
 
 
 def test_candidates_have_seeds_of_their_own():
