@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from density import points
-from local import PUBLIC
-from online import release
 from threadpoolctl import threadpool_limits
 
 from skfuncpriv import ICLPMean, PrivateKDE
@@ -32,6 +30,11 @@ from skfuncpriv.noise import (
     random_bits,
     release_lattice,
 )
+
+sys.path.insert(0, str(Path(__file__).parent))  # asv imports this file elsewhere
+from density import points
+from local import PUBLIC
+from online import release
 
 COLUMNS = ("job", "grows", "sizes", "seconds", "slope", "last")
 ENOUGH = 0.3  # seconds that a job is repeated for
